@@ -1,0 +1,133 @@
+// What the shell needs from outside. Each port has a production adapter and one on the virtual clock.
+
+import type { KubeObject, Manifest, Resource } from "../api/meta.ts";
+import type { Status } from "../api/status.ts";
+
+/** An instant in milliseconds since the epoch, or a duration in milliseconds. */
+export type Clock = {
+  /** Wall time: for what is written into objects. */
+  now(): number;
+  /** Never jumps: for waiting, leases and time-outs. */
+  monotonic(): number;
+  /** Runs once after `delayMs`; the returned function cancels it. */
+  after(delayMs: number, run: () => void): () => void;
+};
+
+export type ObjectKey = { name: string; namespace?: string };
+
+export type ListOptions = {
+  /** Absent: all namespaces. */
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+  limit?: number;
+  continue?: string;
+  resourceVersion?: string;
+  resourceVersionMatch?: "Exact" | "NotOlderThan";
+  signal?: AbortSignal;
+};
+
+export type List<T> = {
+  items: T[];
+  resourceVersion: string;
+  continue?: string;
+  remainingItemCount?: number;
+};
+
+export type WatchOptions = {
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+  resourceVersion?: string;
+  resourceVersionMatch?: "NotOlderThan";
+  allowWatchBookmarks?: boolean;
+  sendInitialEvents?: boolean;
+  timeoutSeconds?: number;
+};
+
+export type WatchEvent<T> =
+  | { type: "ADDED" | "MODIFIED" | "DELETED"; object: T }
+  | {
+      type: "BOOKMARK";
+      object: { metadata: { resourceVersion: string; annotations?: Record<string, string> } };
+    }
+  | { type: "ERROR"; object: Status };
+
+export type WatchHandlers<T> = {
+  /** Called synchronously, in stream order. A throw ends the watch and is handed to `end`. */
+  event(event: WatchEvent<T>): void;
+  /** Exactly once: `undefined` when the server ended the stream in good order or `close` was called. */
+  end(error: Error | undefined): void;
+};
+
+export type Subresource = "status" | "scale" | "eviction" | "binding";
+
+export type WriteOptions = {
+  subresource?: Subresource;
+  fieldManager?: string;
+  fieldValidation?: "Ignore" | "Warn" | "Strict";
+  dryRun?: boolean;
+  signal?: AbortSignal;
+  /** At most this long; a fenced client makes it shorter than what is left of its lease. */
+  timeoutMs?: number;
+};
+
+export type PatchBody =
+  | { type: "merge"; body: unknown }
+  | { type: "json"; body: readonly JsonPatchOperation[] }
+  | { type: "strategic"; body: unknown };
+
+export type JsonPatchOperation =
+  | { op: "add" | "replace" | "test"; path: string; value: unknown }
+  | { op: "remove"; path: string }
+  | { op: "move" | "copy"; from: string; path: string };
+
+export type DeleteOptions = Omit<WriteOptions, "subresource" | "fieldValidation"> & {
+  preconditions?: { uid?: string; resourceVersion?: string };
+  gracePeriodSeconds?: number;
+  propagationPolicy?: "Background" | "Foreground" | "Orphan";
+};
+
+/**
+ * A Kubernetes API, by HTTP (src/kube) or in process (src/sim). A refusal by the server rejects with ApiError
+ * (src/api/status.ts); anything that leaves the result unknown (reset, time-out) rejects with another Error.
+ */
+export type KubeApi = {
+  get<T extends KubeObject = KubeObject>(
+    resource: Resource,
+    key: ObjectKey,
+    options?: { subresource?: Subresource; resourceVersion?: string; signal?: AbortSignal; timeoutMs?: number },
+  ): Promise<T>;
+  list<T extends KubeObject = KubeObject>(resource: Resource, options?: ListOptions): Promise<List<T>>;
+  watch<T extends KubeObject = KubeObject>(
+    resource: Resource,
+    options: WatchOptions,
+    handlers: WatchHandlers<T>,
+  ): { close(): void };
+  /** POST. With a subresource (`eviction`, `binding`) `key.name` is the parent and `object` its body. */
+  create<T extends KubeObject = KubeObject>(
+    resource: Resource,
+    key: { name?: string; namespace?: string },
+    object: Manifest,
+    options?: WriteOptions,
+  ): Promise<T>;
+  update<T extends KubeObject = KubeObject>(
+    resource: Resource,
+    key: ObjectKey,
+    object: Manifest,
+    options?: WriteOptions,
+  ): Promise<T>;
+  patch<T extends KubeObject = KubeObject>(
+    resource: Resource,
+    key: ObjectKey,
+    patch: PatchBody,
+    options?: WriteOptions,
+  ): Promise<T>;
+  /** The object as it is now while finalizers or grace hold it, else the server's Status. */
+  delete(resource: Resource, key: ObjectKey, options?: DeleteOptions): Promise<KubeObject | Status>;
+  deleteCollection(
+    resource: Resource,
+    selection: Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">,
+    options?: DeleteOptions,
+  ): Promise<void>;
+};

@@ -1,0 +1,55 @@
+// A kind that the embedded API server serves: where, with which schema, and what is special about its writes.
+// Built-in kinds (src/sim/kinds/) and CustomResourceDefinitions (src/sim/crd.ts) are both turned into this.
+
+import type { KubeObject, Resource } from "../api/meta.ts";
+import type { FieldError, Schema } from "../api/schema/schema.ts";
+import type { Subresource } from "../control/ports.ts";
+
+/** A column of `kubectl get`. `cell` sees the stored object and the instant the table is made. */
+export type Column = {
+  name: string;
+  type: "string" | "integer" | "number" | "boolean" | "date";
+  format?: string;
+  description: string;
+  /** 0 is always shown, 1 only with -o wide. */
+  priority: number;
+  cell(object: KubeObject, now: number): unknown;
+};
+
+/** Strategic merge patch needs these beside the structural schema; only built-in kinds have them. */
+export type BuiltInSchema = Schema & {
+  "x-kubernetes-patch-strategy"?: string;
+  "x-kubernetes-patch-merge-key"?: string;
+};
+
+export type ServedKind = {
+  resource: Resource;
+  singular: string;
+  shortNames: readonly string[];
+  categories: readonly string[];
+  subresources: readonly Subresource[];
+  /** Prunes, defaults and (for custom kinds) validates; `undefined` fields are unknown fields. */
+  schema: Schema;
+  /** Whether strategic merge patch is served (built-in kinds) or is 415 (custom kinds). */
+  strategic: boolean;
+  columns: readonly Column[];
+  rules: KindRules;
+};
+
+/**
+ * What is special about one kind, in the order in which the server calls it. Each may change `object` in place; all
+ * are pure otherwise: the instant and the rest of the world come in as arguments.
+ */
+export type KindRules = {
+  /** Fields that only the server fills, before validation: status dropped on create, generation counted, … */
+  prepare?(object: KubeObject, context: { old?: KubeObject; subresource?: Subresource; now: number }): void;
+  /** Defaults that depend on other fields (those that do not are in the schema). */
+  defaults?(object: KubeObject): void;
+  validate?(object: KubeObject, context: { old?: KubeObject; subresource?: Subresource }): FieldError[];
+  /** Fields that a fieldSelector may name, beside metadata.name and metadata.namespace. */
+  selectableFields?(object: KubeObject): Readonly<Record<string, string>>;
+  /** Seconds of graceful deletion; undefined: deleted at once. */
+  gracePeriodSeconds?(object: KubeObject, asked: number | undefined): number | undefined;
+  /** Whether metadata.generation counts changes of spec; false for kinds without it (ConfigMap, Lease, …). */
+  countsGeneration?: boolean;
+};
