@@ -1,0 +1,106 @@
+// Runs the checks and suites one after another, says what each took, and ends with the plain count of all.
+//   node scripts/test.mjs           everything (npm test)
+//   node scripts/test.mjs --fast    the checks and the unit tests (npm run check)
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const fast = process.argv.includes("--fast");
+const scratch = mkdtempSync(join(tmpdir(), "fettle-test-"));
+
+/** A check either holds or not: it counts as one test. */
+const check = (name, command, ...args) => ({ name, run: () => counted(spawn(command, args) === 0) });
+
+/** An architecture check that saw no modules has checked nothing, and fails. */
+const imports = {
+  name: "imports",
+  run: () => {
+    const { stdout, status } = spawnSync(
+      "depcruise",
+      ["--config", ".dependency-cruiser.mjs", "-T", "json", "src", "test"],
+      { encoding: "utf8", maxBuffer: 1 << 28 },
+    );
+    if (!stdout.startsWith("{")) {
+      console.log(`dependency-cruiser could not run (exit ${status})`);
+      return counted(false);
+    }
+    const { summary } = JSON.parse(stdout);
+    for (const { rule, from, to, comment } of summary.violations) {
+      console.log(`${rule.name}: ${from} → ${to}${comment ? ` (${comment})` : ""}`);
+    }
+    console.log(`${summary.totalCruised} modules, ${summary.violations.length} violations`);
+    return counted(summary.totalCruised > 0 && summary.violations.length === 0);
+  },
+};
+
+const suite = name => ({
+  name,
+  run: () => {
+    const report = join(scratch, `${name}.json`);
+    const code = spawn("vitest", [
+      "run",
+      "--project",
+      name,
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${report}`,
+    ]);
+    return tally(report, code);
+  },
+});
+
+const steps = [
+  check("format", "biome", "format", "."),
+  check("lint", "oxlint", "--type-aware", "--deny-warnings"),
+  check("types", "tsc", "-p", "."),
+  imports,
+  check("dead code", "knip"),
+  suite("unit"),
+  ...(fast ? [] : [suite("contract"), suite("control-plane")]),
+];
+
+function counted(ok) {
+  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
+}
+
+function spawn(command, args) {
+  return spawnSync(command, args, { stdio: ["ignore", "inherit", "inherit"] }).status ?? 1;
+}
+
+function tally(report, code) {
+  let found = { passed: 0, failed: 0, skipped: 0 };
+  try {
+    const json = JSON.parse(readFileSync(report, "utf8"));
+    found = {
+      passed: json.numPassedTests,
+      failed: json.numFailedTests,
+      skipped: json.numPendingTests + json.numTodoTests,
+    };
+  } catch (error) {
+    console.log(`no report of this suite: ${error.message}`);
+  }
+  // A file that does not load, an unhandled rejection or an empty suite has no failed test of its own, yet has failed.
+  const silent = found.failed === 0 && (code !== 0 || found.passed + found.skipped === 0);
+  return silent ? { ...found, failed: 1 } : found;
+}
+
+const seconds = since => `${((performance.now() - since) / 1000).toFixed(1)} s`;
+const total = { passed: 0, failed: 0, skipped: 0 };
+const rows = [];
+const startedAt = performance.now();
+for (const step of steps) {
+  console.log(`\n── ${step.name}`);
+  const since = performance.now();
+  const result = step.run();
+  for (const key of Object.keys(total)) total[key] += result[key];
+  rows.push([step.name, seconds(since), result]);
+}
+rmSync(scratch, { recursive: true, force: true });
+
+const line = ({ passed, failed, skipped }) =>
+  `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ""}`;
+console.log(`\n── all, in ${seconds(startedAt)}`);
+for (const [name, took, result] of rows) console.log(`${name.padEnd(16)}${took.padStart(10)}   ${line(result)}`);
+console.log(line(total));
+process.exitCode = total.failed > 0 ? 1 : 0;

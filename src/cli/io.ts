@@ -1,0 +1,30 @@
+// What a command may touch of the process it runs in, so that tests can run commands without one.
+
+export type Io = {
+  out(text: string): void;
+  err(text: string): void;
+  /** Everything on standard input, read to its end. */
+  stdin(): Promise<Uint8Array>;
+  /** Whether `out` is a terminal that wants colours. */
+  colour: boolean;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Aborted by Ctrl-C or SIGTERM: a command that serves ends in good order. */
+  signal: AbortSignal;
+};
+
+/** Exit codes: 0 done; 1 the answer is no or it could not be done; 2 the command line makes no sense. */
+export type ExitCode = 0 | 1 | 2;
+
+/**
+ * An error for the person at the terminal: one sentence that says what to do, printed without a stack. Without a
+ * message the command has already said everything, and only the exit code is left to give.
+ */
+export class Failure extends Error {
+  override readonly name = "Failure";
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, options: ErrorOptions & { exitCode?: ExitCode } = {}) {
+    super(message, options);
+    this.exitCode = options.exitCode ?? 1;
+  }
+}

@@ -1,0 +1,34 @@
+// The process: hands its streams, signals and arguments to the program and leaves with its exit code.
+
+import { readFileSync } from "node:fs";
+import type { Io } from "./io.ts";
+import { run } from "./program.ts";
+
+const ending = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  // A second Ctrl-C means it: leave at once.
+  process.on(signal, () => (ending.signal.aborted ? process.exit(130) : ending.abort()));
+}
+// `fettle crds | head` closes our output early; that is no error of ours.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+});
+
+const io: Io = {
+  out: text => void process.stdout.write(text),
+  err: text => void process.stderr.write(text),
+  stdin: async () => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks);
+  },
+  colour: process.stdout.isTTY === true && process.env["NO_COLOR"] === undefined,
+  env: process.env,
+  signal: ending.signal,
+};
+
+const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+process.exitCode = await run(process.argv.slice(2), io, version);

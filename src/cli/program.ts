@@ -1,0 +1,42 @@
+// The command line as a whole: which commands there are, and how errors and exit codes reach the shell.
+
+import { Command, CommanderError } from "commander";
+import { clusterCommand } from "./cluster.ts";
+import { crdsCommand } from "./crds.ts";
+import { type ExitCode, Failure, type Io } from "./io.ts";
+import { validateCommand } from "./validate.ts";
+
+export async function run(args: readonly string[], io: Io, version: string): Promise<ExitCode> {
+  try {
+    await program(io, version).parseAsync(args, { from: "user" });
+    return 0;
+  } catch (error) {
+    return explain(error, io);
+  }
+}
+
+function program(io: Io, version: string): Command {
+  const fettle = new Command("fettle")
+    .description("Keeps the nodes of a Kubernetes cluster healthy and decides, in the open, when a node may go.")
+    .version(version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help for a command")
+    .showHelpAfterError("(add --help for what is possible)");
+  for (const command of [clusterCommand(io), crdsCommand(io), validateCommand(io)]) fettle.addCommand(command);
+  settle(fettle, io);
+  return fettle;
+}
+
+// Commander would write to the process and end it; here every command answers through Io and an exit code.
+function settle(command: Command, io: Io): void {
+  command.exitOverride().configureOutput({ writeOut: text => io.out(text), writeErr: text => io.err(text) });
+  for (const child of command.commands) settle(child, io);
+}
+
+function explain(error: unknown, io: Io): ExitCode {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof Failure) {
+    if (error.message !== "") io.err(`fettle: ${error.message}\n`);
+    return error.exitCode;
+  }
+  throw error;
+}
