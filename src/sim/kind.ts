@@ -33,18 +33,43 @@ export type ServedKind = {
   /** Whether strategic merge patch is served (built-in kinds) or is 415 (custom kinds). */
   strategic: boolean;
   columns: readonly Column[];
+  /** Absent: metadata.name is a DNS subdomain. */
+  nameFormat?: "subdomain" | "label";
+  /** PUT of an absent object creates it (Event, Lease). */
+  createsOnUpdate?: boolean;
+  /** False: an update must carry metadata.resourceVersion. */
+  unconditionalUpdate?: boolean;
+  /** Set where the same objects are served in two groups (events.k8s.io): they are kept in the other kind's form. */
+  storedAs?: StoredAs;
   rules: KindRules;
 };
+
+/** Both conversions build a new object and leave their argument alone. */
+export type StoredAs = {
+  resource: Resource;
+  toStored(object: KubeObject): KubeObject;
+  fromStored(stored: KubeObject): KubeObject;
+};
+
+/** What an admission plugin may look at: all objects of a built-in kind, as stored now. */
+export type Cluster = { list(plural: string): Iterable<KubeObject> };
 
 /**
  * What is special about one kind, in the order in which the server calls it. Each may change `object` in place; all
  * are pure otherwise: the instant and the rest of the world come in as arguments.
  */
 export type KindRules = {
+  /**
+   * On every write, before the schema's defaults: the object as the server's own types read and write it (zero values
+   * dropped, quantities and times in canonical form). Throws ApiError 400 for what those types cannot hold.
+   */
+  decode?(object: KubeObject): void;
+  /** On every write, after the schema's defaults: those that depend on other fields. */
+  defaults?(object: KubeObject): void;
+  /** Admission, which may look at other objects (priority and storage classes). Throws ApiError 403. */
+  admit?(object: KubeObject, context: { old?: KubeObject; subresource?: Subresource; cluster: Cluster }): void;
   /** Fields that only the server fills, before validation: status dropped on create, generation counted, … */
   prepare?(object: KubeObject, context: { old?: KubeObject; subresource?: Subresource; now: number }): void;
-  /** Defaults that depend on other fields (those that do not are in the schema). */
-  defaults?(object: KubeObject): void;
   validate?(object: KubeObject, context: { old?: KubeObject; subresource?: Subresource }): FieldError[];
   /** Fields that a fieldSelector may name, beside metadata.name and metadata.namespace. */
   selectableFields?(object: KubeObject): Readonly<Record<string, string>>;
