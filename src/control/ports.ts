@@ -88,6 +88,17 @@ export type DeleteOptions = Omit<WriteOptions, "subresource" | "fieldValidation"
   propagationPolicy?: "Background" | "Foreground" | "Orphan";
 };
 
+/** The leader's lease as its writes see it. */
+export type Fence = {
+  /** For how long no other process can hold the lease; 0 or less: we do not hold it. */
+  remainingMs(): number;
+  /**
+   * A write goes to the socket now. Call the result once its answer has come; a write without one keeps the lease from
+   * being given back before its time, since it may still land.
+   */
+  enter(): () => void;
+};
+
 /**
  * A Kubernetes API, by HTTP (src/kube) or in process (src/sim). A refusal by the server rejects with ApiError
  * (src/api/status.ts); anything that leaves the result unknown (reset, time-out) rejects with another Error.
