@@ -51,7 +51,7 @@ export function nodeRequirements(requirements: readonly NodeRequirement[]): Pars
  * and the others still count; so does it here.
  */
 export function readyTerms(selector: NodeSelector): ReadyTerm[] {
-  return selector.nodeSelectorTerms.flatMap((term, index) => {
+  return selector.nodeSelectorTerms.flatMap((term, index): ReadyTerm[] => {
     const expressions = term.matchExpressions ?? [];
     const fields = term.matchFields ?? [];
     if (expressions.length + fields.length === 0) return []; // matches nothing, by definition

@@ -35,7 +35,7 @@ export function selectorOf(selector: LabelSelector): Parsed<Selector> {
   }
   for (const { key, operator, values } of selector.matchExpressions ?? []) {
     if (!Object.hasOwn(operatorOf, operator)) {
-      return refused(`${quoted(String(operator))} is not a valid label selector operator`);
+      return refused(`${quoted(operator)} is not a valid label selector operator`);
     }
     requirements.push({ key, operator: operatorOf[operator], values: values ?? [] });
   }
@@ -117,40 +117,20 @@ export function sortedByKey(requirements: Requirement[]): Selector {
 
 function holds({ key, operator, values }: Requirement, labels: Labels | undefined): boolean {
   const value = labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
-  switch (operator) {
-    case "=":
-    case "==":
-    case "in":
-      return value !== undefined && values.includes(value);
-    case "!=":
-    case "notin":
-      return value === undefined || !values.includes(value);
-    case "exists":
-      return value !== undefined;
-    case "!":
-      return value === undefined;
-    case "gt":
-    case "lt":
-    case "gte":
-    case "lte":
-      return value !== undefined && values.length === 1 && inOrder(operator, value, values[0] ?? "");
-  }
+  if (operator === "exists") return value !== undefined;
+  if (operator === "!") return value === undefined;
+  if (operator === "=" || operator === "==" || operator === "in") return value !== undefined && values.includes(value);
+  if (operator === "!=" || operator === "notin") return value === undefined || !values.includes(value);
+  return value !== undefined && values.length === 1 && inOrder(operator, value, values[0] ?? "");
 }
 
 function inOrder(operator: "gt" | "lt" | "gte" | "lte", value: string, bound: string): boolean {
   const left = int64(value);
   const right = int64(bound);
   if (left === undefined || right === undefined) return false;
-  switch (operator) {
-    case "gt":
-      return left > right;
-    case "lt":
-      return left < right;
-    case "gte":
-      return left >= right;
-    case "lte":
-      return left <= right;
-  }
+  if (operator === "gt") return left > right;
+  if (operator === "lt") return left < right;
+  return operator === "gte" ? left >= right : left <= right;
 }
 
 /** As Go's ParseInt reads a decimal of 64 bits: a sign and leading zeros are allowed, anything else is not. */
