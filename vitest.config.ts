@@ -7,12 +7,19 @@ export default defineConfig({
     projects: [
       { test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts"], testTimeout: 60_000 } },
       {
-        test: { name: "contract", include: ["test/contract/**/*.test.ts"], testTimeout: 120_000, hookTimeout: 600_000 },
+        test: {
+          name: "contract",
+          include: ["test/contract/**/*.test.ts"],
+          globalSetup: "test/control-plane/shared.ts",
+          testTimeout: 120_000,
+          hookTimeout: 600_000,
+        },
       },
       {
         test: {
           name: "control-plane",
           include: ["test/control-plane/**/*.test.ts"],
+          globalSetup: "test/control-plane/shared.ts",
           testTimeout: 600_000,
           hookTimeout: 1_800_000,
           maxWorkers: 2,
