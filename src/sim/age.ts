@@ -5,9 +5,9 @@ const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
 /** "<unknown>" without a timestamp, "<invalid>" if it lies more than a second ahead of `now` or is none. */
-export function age(timestamp: unknown, now: number): string {
+export function age(timestamp: string | null | undefined, now: number): string {
   if (timestamp === undefined || timestamp === null) return "<unknown>";
-  const at = Date.parse(String(timestamp));
+  const at = Date.parse(timestamp);
   return Number.isNaN(at) ? "<invalid>" : humanDuration(now - at);
 }
 

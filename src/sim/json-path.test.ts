@@ -59,18 +59,24 @@ test.each<[string, unknown[]]>([
 });
 
 describe("what Kubernetes reports as an error is one here", () => {
-  test.each([".spec[a]", '.spec["str"]', ".spec[0", ".spec[?(@.x", "..*"])("%s cannot be read", path => {
-    expect(() => jsonPath(path)).toThrow();
+  test.each([
+    [".spec[a]", "invalid array index"],
+    ['.spec["str"]', "invalid array index"],
+    [".spec[0", "not closed"],
+    [".spec[?(@.x", "not closed"],
+    ["..*", "is made of"],
+  ])("%s cannot be read: %s", (path, why) => {
+    expect(() => jsonPath(path)).toThrow(why);
   });
 
   test.each([
-    ".spec.str[0]",
-    ".spec.list[5]",
-    ".spec.list[0:9]",
-    ".spec.nul[?(@.x==1)].y",
-    ".spec.str[?(@.x==1)]",
-    ".spec.conds[?(@.n=='1')].type",
-  ])("%s cannot be followed", path => {
-    expect(() => jsonPath(path)(object)).toThrow();
+    [".spec.str[0]", "only for a list"],
+    [".spec.list[5]", "out of bounds"],
+    [".spec.list[0:9]", "out of bounds"],
+    [".spec.nul[?(@.x==1)].y", "only for a list"],
+    [".spec.str[?(@.x==1)]", "only for a list"],
+    [".spec.conds[?(@.n=='1')].type", "incompatible types"],
+  ])("%s cannot be followed: %s", (path, why) => {
+    expect(() => jsonPath(path)(object)).toThrow(why);
   });
 });

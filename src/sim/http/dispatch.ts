@@ -1,0 +1,196 @@
+// One HTTP request from its first byte to its answer: who asks, about what, in which form. Objects are the store's
+// business; discovery, OpenAPI and health are answered here.
+
+import { timingSafeEqual } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { apiVersionOf } from "../../api/meta.ts";
+import { ApiError } from "../../api/status.ts";
+import type { ServedKind } from "../kind.ts";
+import { internalError, noSuchResource, verbNotAllowed } from "../refusal.ts";
+import type { ApiRequest, ApiResponse, Verb } from "../request.ts";
+import type { ServedKinds } from "../served-kinds.ts";
+import { type Accepted, accepted, acceptsAggregatedDiscovery } from "./accept.ts";
+import { parseObject, parsePatch, patchTypeOf, readBody } from "./body.ts";
+import { aggregated, apiGroup, coreVersions, groupList, resourceList } from "./discovery.ts";
+import { absent, absentSubresource } from "./not-served.ts";
+import { openapiDocument, openapiPaths } from "./openapi.ts";
+import { type ResourcePath, type Route, routeOf } from "./path.ts";
+import { isWatch, requestOptions } from "./query.ts";
+import { unauthorized } from "./refusal.ts";
+import { respond, sendDocument, sendStatus, wantsPretty } from "./respond.ts";
+import { EventLines } from "./watch-stream.ts";
+
+export type Api = { handle(request: ApiRequest): ApiResponse; readonly kinds: ServedKinds };
+
+export type DispatcherOptions = { api: Api; token: string; now: () => number };
+
+/** What `kubectl version` shows: the release whose behaviour is followed, and that it is not that release. */
+export const serverVersion = {
+  major: "1",
+  minor: "36",
+  gitVersion: "v1.36.3+fettle",
+  gitCommit: "",
+  gitTreeState: "",
+  buildDate: "1970-01-01T00:00:00Z",
+  goVersion: "",
+  compiler: "",
+  platform: "",
+};
+
+const aggregatedType = (version: string): string =>
+  `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
+
+const plainJson: Accepted = { format: "json", shape: "object", pretty: false };
+
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #lines = new EventLines();
+  /** Discovery and OpenAPI documents, until a kind comes or goes. */
+  readonly #documents = new Map<string, unknown>();
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    options.api.kinds.onChange(() => this.#documents.clear());
+  }
+
+  /** Never throws: a refusal becomes its Status, and a fault of ours a 500 that names it. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const url = new URL(request.url ?? "/", "https://localhost");
+      const route = routeOf(url.pathname);
+      if (route.kind !== "health" && route.kind !== "version") this.#authenticate(request);
+      if (route.kind === "resource")
+        await this.#resource(request, response, { path: route.path, query: url.searchParams });
+      else this.#document(request, response, { route, query: url.searchParams });
+    } catch (error) {
+      refuse(response, error);
+    }
+  }
+
+  #authenticate(request: IncomingMessage): void {
+    const given = Buffer.from(request.headers.authorization ?? "");
+    const wanted = Buffer.from(`Bearer ${this.#options.token}`);
+    if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) throw unauthorized();
+  }
+
+  async #resource(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { path, query }: { path: ResourcePath; query: URLSearchParams },
+  ): Promise<void> {
+    const { api, now } = this.#options;
+    const kind = api.kinds.find(path);
+    if (kind === undefined) throw absent(path.group);
+    const verb = verbOf(request.method ?? "GET", path, query);
+    const refused = absentSubresource(path.plural, path.subresource) ?? outOfScope(kind, path, verb);
+    if (refused !== undefined) throw refused;
+
+    const options = requestOptions(query, verb);
+    const form = accepted(request.headers.accept);
+    const pretty = form.pretty || wantsPretty(request, query);
+    const asked: ApiRequest = { verb, ...path, options, ...(await bodyOf(request, verb, kind)) };
+    const exchange = { response, query, accepted: { ...form, pretty }, kind, now, lines: this.#lines };
+    respond(api.handle(asked), exchange);
+  }
+
+  #document(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { route, query }: { route: Exclude<Route, { kind: "resource" }>; query: URLSearchParams },
+  ): void {
+    if (route.kind === "health") return sendText(response, "ok");
+    if (request.method !== "GET") throw verbNotAllowed();
+    const version = acceptsAggregatedDiscovery(request.headers.accept);
+    const key = JSON.stringify([route, version]);
+    const document = this.#documents.get(key) ?? documentOf(route, this.#options.api.kinds, version);
+    if (document === undefined) throw "group" in route ? absent(route.group) : noSuchResource();
+    this.#documents.set(key, document);
+    const isAggregated = version !== undefined && (route.kind === "groups" || route.kind === "core-versions");
+    // The client must see in the answer which of the two forms it got.
+    if (isAggregated) response.setHeader("Content-Type", aggregatedType(version));
+    sendDocument(response, document, { ...plainJson, pretty: wantsPretty(request, query) });
+  }
+}
+
+function documentOf(
+  route: Exclude<Route, { kind: "resource" }>,
+  kinds: ServedKinds,
+  version: string | undefined,
+): unknown {
+  const all = [...kinds.all()];
+  switch (route.kind) {
+    case "core-versions":
+      return version === undefined ? coreVersions("127.0.0.1") : aggregated(all, { core: true, version });
+    case "groups":
+      return version === undefined ? groupList(all) : aggregated(all, { core: false, version });
+    case "group":
+      return apiGroup(all, route.group);
+    case "group-version":
+      return resourceList(all, apiVersionOf(route));
+    case "openapi":
+      return openapiPaths(all);
+    case "openapi-document":
+      return openapiDocument(all, route);
+    case "version":
+      return serverVersion;
+    case "health":
+    case "unknown":
+      return undefined;
+  }
+}
+
+function verbOf(method: string, { name, subresource }: ResourcePath, query: URLSearchParams): Verb {
+  if (method === "GET") return name !== undefined ? "get" : isWatch(query) ? "watch" : "list";
+  if (method === "POST" && (name === undefined || subresource !== undefined)) return "create";
+  if (method === "PUT" && name !== undefined) return "update";
+  if (method === "PATCH" && name !== undefined) return "patch";
+  if (method === "DELETE" && subresource === undefined) return name === undefined ? "deletecollection" : "delete";
+  throw verbNotAllowed();
+}
+
+/** Objects lie in a namespace or in none, as their kind says; across all namespaces one can only read. */
+function outOfScope({ resource }: ServedKind, { namespace, name }: ResourcePath, verb: Verb): ApiError | undefined {
+  if (resource.namespaced === (namespace !== undefined)) return undefined;
+  if (!resource.namespaced || name !== undefined) return noSuchResource();
+  return verb === "list" || verb === "watch" ? undefined : verbNotAllowed();
+}
+
+async function bodyOf(
+  request: IncomingMessage,
+  verb: Verb,
+  kind: ServedKind,
+): Promise<Pick<ApiRequest, "body" | "patchType">> {
+  const contentType = request.headers["content-type"];
+  switch (verb) {
+    case "get":
+    case "list":
+    case "watch":
+      return {};
+    case "create":
+    case "update":
+      return { body: parseObject(await readBody(request), contentType, kind.resource.kind) };
+    case "patch": {
+      const bytes = await readBody(request);
+      return { patchType: patchTypeOf(contentType, kind.strategic), body: parsePatch(bytes) };
+    }
+    case "delete":
+    case "deletecollection": {
+      const bytes = await readBody(request);
+      return bytes.length === 0 ? {} : { body: parseObject(bytes, contentType, "DeleteOptions") };
+    }
+  }
+}
+
+function sendText(response: ServerResponse, text: string): void {
+  response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8" }).end(text);
+}
+
+function refuse(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const refusal =
+    error instanceof ApiError ? error : internalError(error instanceof Error ? error.message : String(error));
+  sendStatus(response, refusal.status, plainJson);
+}
