@@ -17,6 +17,11 @@ export class TimeoutError extends ConnectionError {
   override readonly name: string = "TimeoutError";
 }
 
+/** A watch brought nothing, not even a bookmark, for longer than a healthy one can. */
+export class SilenceError extends ConnectionError {
+  override readonly name: string = "SilenceError";
+}
+
 /** The lease leaves no time for this write, so it was not sent. */
 export class FencedError extends Error {
   override readonly name = "FencedError";
