@@ -1,7 +1,18 @@
 // How many nodes of a pool may be taken away at once, by which action, and when: budgets, windows, controls by action.
 // Only their shape: what they add up to is decide/budgets.ts, which of two spellings counts is effective.ts.
 
-import { Duration, IntOrString, ListOf, Optional, rule, type Static, StringEnum, Struct, Text } from "./define.ts";
+import {
+  Duration,
+  IntOrString,
+  ListOf,
+  Optional,
+  patterns,
+  rule,
+  type Static,
+  StringEnum,
+  Struct,
+  Text,
+} from "./define.ts";
 
 /** The four that we choose to do; a budget for `All` holds these. */
 export const plannedActions = ["Consolidation", "Emptiness", "Expiration", "Drift"] as const;
@@ -20,14 +31,8 @@ export const actionByReason = {
 } as const satisfies Record<string, BudgetedAction>;
 export type Reason = keyof typeof actionByReason;
 
-const cronField = "[0-9A-Za-z*/,?-]+";
-
 const Schedule = (description: string) =>
-  Text(description, {
-    minLength: 1,
-    maxLength: 512,
-    pattern: `^(@(annually|yearly|monthly|weekly|daily|midnight|hourly)|${cronField}([ \\t]+${cronField}){4})$`,
-  });
+  Text(description, { minLength: 1, maxLength: 512, pattern: patterns.schedule });
 
 const ActiveFor = (description: string) =>
   Duration(description, "wholeDuration", {
@@ -38,7 +43,7 @@ const TimeZone = (description: string, zone?: "UTC") =>
   Text(description, {
     minLength: 1,
     maxLength: 64,
-    pattern: "^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$",
+    pattern: patterns.timeZone,
     ...(zone ? { default: zone } : {}),
   });
 

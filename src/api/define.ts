@@ -7,7 +7,9 @@ import type { Rule, Schema } from "./schema/schema.ts";
 export type { Static };
 export const Optional = Type.Optional;
 
-/** Where a pattern is anchored, so are all its alternatives: upstream's schedule pattern shows what happens else. */
+const cronField = "[0-9A-Za-z*/,?-]+";
+
+/** Anchored over all their alternatives: Karpenter's schedule pattern shows what gets in else. */
 export const patterns = {
   /** A count, or a percentage of something that the field names. */
   amount: "^((100|[0-9]{1,2})%|[0-9]+)$",
@@ -20,6 +22,9 @@ export const patterns = {
   durationOrNever: "^(([0-9]+(s|m|h))+|Never)$",
   quantity:
     "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$",
+  /** Five fields or a macro; what may stand in a field is judged offline. */
+  schedule: `^(@(annually|yearly|monthly|weekly|daily|midnight|hourly)|${cronField}([ \\t]+${cronField}){4})$`,
+  timeZone: "^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$",
   decimal: "^[0-9]+(\\.[0-9]+)?$",
   qualifiedName:
     "^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$",

@@ -1,8 +1,9 @@
 // One kind, defined once: names, schema, columns. Everything else (CRD, types, defaults, validation, docs) comes from it.
 
-import { Optional, Struct } from "./define.ts";
 import { type TObject, Type } from "typebox";
+import { Optional, Struct } from "./define.ts";
 import type { Resource } from "./meta.ts";
+import { applyDefaults } from "./schema/defaults.ts";
 import type { Rule, Schema } from "./schema/schema.ts";
 
 export type Column = {
@@ -36,6 +37,8 @@ type Source = {
   categories: readonly string[];
   description: string;
   spec: TObject;
+  /** What its names must be, beyond what every name must be. */
+  name?: Schema;
   /** Kinds without one, templates, have no status subresource. */
   status?: TObject;
   /** Rules over the whole object: they may look at metadata.name. */
@@ -60,13 +63,14 @@ export function defineKind(source: Source): KindDefinition {
   };
 }
 
-function objectSchema({ description, spec, status, rules }: Source): Schema {
+function objectSchema({ description, name, spec, status, rules }: Source): Schema {
   const object = Struct(
     description,
     {
       apiVersion: Optional(Type.String({ description: "Group and version of this shape." })),
       kind: Optional(Type.String({ description: "The kind's name." })),
-      metadata: Optional(Type.Unsafe({ type: "object", description: "Standard metadata." })),
+      // The server knows metadata itself; only the name may be narrowed, and nothing may be said about it.
+      metadata: Optional(Type.Unsafe({ type: "object", ...(name ? { properties: { name } } : {}) })),
       spec,
       ...(status ? { status: Optional(status) } : {}),
     },
@@ -74,4 +78,11 @@ function objectSchema({ description, spec, status, rules }: Source): Schema {
   );
   // typebox types a schema as what it describes; the server's view of the same object is Schema.
   return JSON.parse(JSON.stringify(object)) as Schema;
+}
+
+/** What the server makes of a spec, or of none at all, before anybody looks at it. The argument stays as it is. */
+export function defaultedSpec<Spec>(definition: KindDefinition, spec: Spec | undefined): Spec {
+  const object = { spec: structuredClone(spec ?? {}) };
+  applyDefaults(object, definition.schema);
+  return object.spec as Spec;
 }

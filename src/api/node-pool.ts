@@ -227,9 +227,8 @@ export const nodePools = defineKind({
   description: "A kind of nodes: where they may run, how many there may be, how they are repaired and disrupted.",
   spec: Spec,
   status: Status,
-  rules: [
-    rule("self.metadata.name.size() <= 63", "the name becomes a label value of each node; at most 63 characters"),
-  ],
+  // It becomes a label value of each node.
+  name: { type: "string", maxLength: 63 },
   scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.nodes" },
   columns: [
     { name: "NodeClass", type: "string", jsonPath: ".spec.template.spec.nodeClassRef.name" },

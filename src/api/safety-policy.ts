@@ -45,7 +45,7 @@ function Cap(description: string, shares: Share | undefined) {
         Struct(
           "A cap on how many go within a span of time.",
           {
-            nodes: IntOrString(`How many nodes may have gone or be going: ${perWindow}`, windowDefault),
+            nodes: Optional(IntOrString(`How many nodes may have gone or be going: ${perWindow}`, windowDefault)),
             duration: Optional(
               Duration(
                 "Within how long, looking back from now. At least 1m and at most 168h, default 1h.",
@@ -214,7 +214,12 @@ export const safetyPolicies = defineKind({
     "The limits over all pools and health checks. There is one, named default; without it its defaults hold.",
   spec: Spec,
   status: Status,
-  rules: [rule("self.metadata.name == 'default'", "there is one SafetyPolicy, and its name is default")],
+  name: { type: "string", maxLength: 253 },
+  rules: [
+    rule("self.metadata.name == 'default'", "there is one SafetyPolicy, and its name is default", {
+      fieldPath: ".metadata.name",
+    }),
+  ],
   columns: [
     { name: "DryRun", type: "boolean", jsonPath: ".spec.dryRun" },
     { name: "Freeze", type: "string", jsonPath: ".spec.freeze.reason" },
