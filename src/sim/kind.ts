@@ -41,8 +41,13 @@ export type ServedKind = {
   unconditionalUpdate?: boolean;
   /** Set where the same objects are served in two groups (events.k8s.io): they are kept in the other kind's form. */
   storedAs?: StoredAs;
+  /** Where the scale subresource finds its numbers; absent: where the server's own workloads keep them. */
+  scale?: ScalePaths;
   rules: KindRules;
 };
+
+/** Dotted paths without the leading dot: "spec.replicas". */
+export type ScalePaths = { spec: string; status: string; selector?: string };
 
 /** Both conversions build a new object and leave their argument alone. */
 export type StoredAs = {

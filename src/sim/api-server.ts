@@ -1,0 +1,173 @@
+// The embedded API server: one request in, one answer out. It routes to the verbs and turns refusals into Statuses;
+// what each verb means is in its own module.
+
+import type { KubeObject } from "../api/meta.ts";
+import { ApiError } from "../api/status.ts";
+import type { Clock } from "../control/ports.ts";
+import { type Backend, get, type Target } from "./backend.ts";
+import { decodeBody } from "./decode.ts";
+import { deleteResponse, remove } from "./delete.ts";
+import { deleteOptionsOf } from "./delete-options.ts";
+import type { ServedKind } from "./kind.ts";
+import { list, parseVersion } from "./list.ts";
+import { requireNamespace } from "./namespaces.ts";
+import { dedupeOwners, settleNamespace } from "./object-meta.ts";
+import { refuseOptions } from "./options.ts";
+import { patched } from "./patch.ts";
+import type { Random } from "./random.ts";
+import { badRequest, failure, noSuchResource, tooLargeVersion, verbNotAllowed } from "./refusal.ts";
+import type { ApiRequest, ApiResponse } from "./request.ts";
+import { selectionOf } from "./selection.ts";
+import { ServedKinds } from "./served-kinds.ts";
+import { Store, type StoreOptions } from "./store.ts";
+import type { StoredObject } from "./stored.ts";
+import { handleSubresource } from "./subresources.ts";
+import { watch } from "./watch.ts";
+import { checkName, create, update } from "./write.ts";
+
+/** Watches without a time-out of their own end after one to two times this, as on a real server. */
+const watchTimeoutMinMs = 30 * 60_000;
+
+export type ApiServerOptions = {
+  clock: Clock;
+  random: Random;
+  kinds: Iterable<ServedKind>;
+  store?: StoreOptions;
+};
+
+export class ApiServer {
+  readonly kinds: ServedKinds;
+  readonly store: Store;
+  readonly #backend: Backend;
+
+  constructor({ clock, random, kinds, store }: ApiServerOptions) {
+    this.kinds = new ServedKinds(kinds);
+    this.store = new Store(store);
+    this.#backend = { store: this.store, kinds: this.kinds, clock, random };
+  }
+
+  /** Never throws for what a client sent: a refusal is an answer. */
+  handle(request: ApiRequest): ApiResponse {
+    try {
+      return this.#answer(request);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return { kind: "status", code: error.code, status: error.status, warnings: [] };
+    }
+  }
+
+  #answer(request: ApiRequest): ApiResponse {
+    const kind = this.kinds.find(request);
+    if (kind === undefined) throw noSuchResource();
+    if (kind.resource.namespaced && request.namespace === undefined && !allNamespaces(request)) throw noSuchResource();
+    refuseOptions(request);
+    if (request.subresource !== undefined) return handleSubresource(this.#backend, kind, request);
+    switch (request.verb) {
+      case "get":
+        return this.#get(targetOf(kind, request), request);
+      case "list":
+        return list(this.store, kind, selectionOf(kind, request), request.options);
+      case "watch":
+        return this.#watch(kind, request);
+      case "create":
+        return this.#create(kind, request);
+      case "update":
+        return this.#update(targetOf(kind, request), request);
+      case "patch":
+        return this.#patch(targetOf(kind, request), request);
+      case "delete":
+        return this.#delete(targetOf(kind, request), request);
+      case "deletecollection":
+        return this.#deleteCollection(kind, request);
+    }
+  }
+
+  #get(target: Target, { options }: ApiRequest): ApiResponse {
+    const asked = versionOrFailure(options.resourceVersion);
+    if (asked > this.store.revision) throw tooLargeVersion(asked, this.store.revision);
+    return answer(get(this.#backend, target));
+  }
+
+  #watch(kind: ServedKind, request: ApiRequest): ApiResponse {
+    versionOrFailure(request.options.resourceVersion);
+    const { store } = this;
+    const { clock, random } = this.#backend;
+    const { timeoutSeconds = 0 } = request.options;
+    const timeoutMs = timeoutSeconds > 0 ? timeoutSeconds * 1000 : watchTimeoutMinMs * (1 + random() / 2 ** 32);
+    return watch({ store, clock, kind, selection: selectionOf(kind, request) }, request.options, timeoutMs);
+  }
+
+  #create(kind: ServedKind, { namespace, name, body, options }: ApiRequest): ApiResponse {
+    if (name !== undefined) throw verbNotAllowed();
+    const { object, warnings } = decodeBody(kind, body, options.fieldValidation);
+    warnings.push(...dedupeOwners(object));
+    const stored = create(this.#backend, { kind, namespace }, object, options.dryRun === true);
+    return answer(stored, { code: 201, warnings });
+  }
+
+  #update(target: Target, { body, options }: ApiRequest): ApiResponse {
+    const { object, warnings } = decodeBody(target.kind, body, options.fieldValidation);
+    settleNamespace(object, target.kind, target.namespace);
+    checkName(object, target.name);
+    warnings.push(...dedupeOwners(object));
+    requireNamespace(this.#backend, target);
+    const { uid } = object.metadata;
+    const written = update(this.#backend, target, () => object, { dryRun: options.dryRun === true, uid });
+    return answer(written.stored, { code: written.created ? 201 : 200, warnings });
+  }
+
+  #patch(target: Target, request: ApiRequest): ApiResponse {
+    const warnings: string[] = [];
+    const { stored } = update(
+      this.#backend,
+      { ...target, kind: { ...target.kind, createsOnUpdate: false } },
+      existing => {
+        // An update that may not create is always given what exists.
+        const outcome = patched(target.kind, existing as KubeObject, request);
+        settleNamespace(outcome.object, target.kind, target.namespace);
+        checkName(outcome.object, target.name);
+        warnings.push(...outcome.warnings, ...dedupeOwners(outcome.object));
+        return outcome.object;
+      },
+      { dryRun: request.options.dryRun === true },
+    );
+    return answer(stored, { warnings });
+  }
+
+  #delete(target: Target, request: ApiRequest): ApiResponse {
+    const options = deleteOptionsOf(request);
+    return deleteResponse(target, remove(this.#backend, target, options), options);
+  }
+
+  #deleteCollection(kind: ServedKind, request: ApiRequest): ApiResponse {
+    const options = deleteOptionsOf(request);
+    const selected = list(this.store, kind, selectionOf(kind, request), request.options);
+    for (const { object } of selected.items) {
+      const { namespace, name } = object.metadata;
+      remove(this.#backend, { kind, namespace, name }, options);
+    }
+    return selected;
+  }
+}
+
+/** Only reading crosses namespaces. */
+function allNamespaces({ verb, name }: ApiRequest): boolean {
+  return (verb === "list" || verb === "watch") && name === undefined;
+}
+
+function targetOf(kind: ServedKind, { namespace, name }: ApiRequest): Target {
+  if (name === undefined || name === "") throw badRequest("name must be provided");
+  return { kind, namespace: kind.resource.namespaced ? namespace : undefined, name };
+}
+
+function versionOrFailure(resourceVersion: string | undefined): number {
+  try {
+    return parseVersion(resourceVersion);
+  } catch (error) {
+    throw failure((error as RangeError).message);
+  }
+}
+
+function answer(stored: StoredObject, more: { code?: 200 | 201; warnings?: readonly string[] } = {}): ApiResponse {
+  return { kind: "object", code: more.code ?? 200, stored, warnings: more.warnings ?? [] };
+}

@@ -1,0 +1,38 @@
+// What every verb of the embedded API server works on.
+
+import type { KubeObject } from "../api/meta.ts";
+import type { Clock } from "../control/ports.ts";
+import type { Cluster, ServedKind } from "./kind.ts";
+import type { Random } from "./random.ts";
+import { notFound } from "./refusal.ts";
+import { collectionOf, presented, resourceName, type ServedKinds } from "./served-kinds.ts";
+import { keyOf, type Store } from "./store.ts";
+import type { StoredObject } from "./stored.ts";
+
+export type Backend = { store: Store; kinds: ServedKinds; clock: Clock; random: Random };
+
+/** One object that a request names. */
+export type Target = { kind: ServedKind; namespace: string | undefined; name: string };
+
+export function find({ store }: Backend, { kind, namespace, name }: Target): StoredObject | undefined {
+  const stored = collectionOf(store, kind).get(keyOf(namespace, name));
+  return stored && presented(kind, stored);
+}
+
+export function get(backend: Backend, target: Target): StoredObject {
+  const stored = find(backend, target);
+  if (stored === undefined) throw notFound(resourceName(target.kind), target.name);
+  return stored;
+}
+
+/** The other objects, as far as admission rules look at them. */
+export function clusterOf({ store, kinds }: Backend): Cluster {
+  return {
+    *list(plural: string): Generator<KubeObject> {
+      for (const kind of kinds.stored()) {
+        if (kind.resource.plural !== plural || !kind.strategic) continue;
+        for (const stored of collectionOf(store, kind).all()) yield stored.object;
+      }
+    },
+  };
+}

@@ -1,0 +1,89 @@
+// Virtual time: it stands still until told to run, and every timer sees its own instant. The same timers asked for in
+// the same order always run in the same order.
+
+import type { Clock } from "../control/ports.ts";
+
+type Timer = { at: number; order: number; run: () => void };
+
+export class VirtualClock implements Clock {
+  #now: number;
+  #order = 0;
+  /** A binary heap by (at, order): a cluster has a timer per lease and watch, so no re-sorting. */
+  readonly #heap: Timer[] = [];
+  readonly #startedAt: number;
+
+  constructor(startAt: number) {
+    this.#now = startAt;
+    this.#startedAt = startAt;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#now - this.#startedAt;
+  }
+
+  after(delayMs: number, run: () => void): () => void {
+    const timer = { at: this.#now + Math.max(0, delayMs), order: this.#order++, run };
+    push(this.#heap, timer);
+    // A cancelled timer stays in the heap until its time: it costs less than finding it.
+    return () => {
+      timer.run = () => {};
+    };
+  }
+
+  /** Runs everything due up to and including `end`; what a timer starts by promises is settled before the next one. */
+  async runUntil(end: number): Promise<void> {
+    await settled();
+    for (let timer = this.#heap[0]; timer !== undefined && timer.at <= end; timer = this.#heap[0]) {
+      pop(this.#heap);
+      this.#now = Math.max(this.#now, timer.at);
+      timer.run();
+      await settled();
+    }
+    this.#now = Math.max(this.#now, end);
+  }
+
+  async runFor(durationMs: number): Promise<void> {
+    await this.runUntil(this.#now + durationMs);
+  }
+}
+
+/** All promise reactions that are ready have run: they come before the next turn of the event loop. */
+function settled(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve));
+}
+
+function isBefore(a: Timer, b: Timer): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
+
+function push(heap: Timer[], timer: Timer): void {
+  let at = heap.push(timer) - 1;
+  while (at > 0) {
+    const parent = (at - 1) >> 1;
+    const above = heap[parent] as Timer; // parent < at, so it exists
+    if (!isBefore(timer, above)) break;
+    heap[at] = above;
+    at = parent;
+  }
+  heap[at] = timer;
+}
+
+function pop(heap: Timer[]): void {
+  const last = heap.pop();
+  if (last === undefined || heap.length === 0) return;
+  let at = 0;
+  for (;;) {
+    let child = 2 * at + 1;
+    if (child >= heap.length) break;
+    // Both indices are below heap.length where they are read.
+    if (child + 1 < heap.length && isBefore(heap[child + 1] as Timer, heap[child] as Timer)) child++;
+    if (!isBefore(heap[child] as Timer, last)) break;
+    heap[at] = heap[child] as Timer;
+    at = child;
+  }
+  heap[at] = last;
+}

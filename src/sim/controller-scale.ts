@@ -1,0 +1,61 @@
+// How many pods a set of pods should have: asked of their controllers, as PodDisruptionBudgets do.
+
+import { apiVersionOf, type KubeObject, type OwnerReference, parseApiVersion } from "../api/meta.ts";
+import type { Backend } from "./backend.ts";
+import { replicasOf, scaleOf, workloadPaths } from "./scale.ts";
+import { collectionOf, groupResource } from "./served-kinds.ts";
+import { keyOf } from "./store.ts";
+
+export type ControllerRef = Pick<OwnerReference, "apiVersion" | "kind" | "name" | "uid">;
+
+export function controllerOf({ metadata }: KubeObject): ControllerRef | undefined {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  return owner && { apiVersion: owner.apiVersion, kind: owner.kind, name: owner.name, uid: owner.uid };
+}
+
+type Controlled = ReadonlyMap<string, { controller: ControllerRef | undefined }>;
+
+/** The sum over the pods' controllers, each once; pods without one count nothing. A sentence when one has no scale. */
+export function expectedScale(backend: Backend, namespace: string, pods: Controlled): number | string {
+  const scaleByUid = new Map<string, number>();
+  for (const [name, { controller }] of pods) {
+    if (controller === undefined || scaleByUid.has(controller.uid)) continue;
+    const found = scaleFor(backend, namespace, controller);
+    if (typeof found === "string") return found;
+    if (found === undefined) return `found no controllers for pod "${name}"`;
+    scaleByUid.set(found.uid, found.scale);
+  }
+  return [...scaleByUid.values()].reduce((sum, scale) => sum + scale, 0);
+}
+
+type Scale = { uid: string; scale: number };
+
+function scaleFor(backend: Backend, namespace: string, controller: ControllerRef): Scale | string | undefined {
+  const owner = find(backend, namespace, controller);
+  if (typeof owner === "string") return owner;
+  if (owner === undefined || owner.object.metadata.uid !== controller.uid) return undefined;
+  // A ReplicaSet of a Deployment answers with the Deployment's scale: between them there may be several.
+  const above = controller.kind === "ReplicaSet" ? controllerOf(owner.object) : undefined;
+  if (above?.kind === "Deployment") return scaleFor(backend, namespace, above);
+  const { kind } = owner;
+  if (!kind.subresources.includes("scale"))
+    return `${groupResource(kind.resource)} does not implement the scale subresource`;
+  const scale = replicasOf(scaleOf(owner.object, kind.scale ?? workloadPaths));
+  return { uid: controller.uid, scale };
+}
+
+function find(
+  { kinds, store }: Backend,
+  namespace: string,
+  { apiVersion, kind: name, name: objectName }: ControllerRef,
+) {
+  const kind = kinds.findByKind(apiVersion, name);
+  if (kind === undefined) {
+    const { group, version } = parseApiVersion(apiVersion);
+    return `no matches for kind "${name}" in version "${apiVersionOf({ group, version })}"`;
+  }
+  const object = collectionOf(store, kind).get(
+    keyOf(kind.resource.namespaced ? namespace : undefined, objectName),
+  )?.object;
+  return object && { kind, object };
+}

@@ -1,0 +1,127 @@
+// From a request's body to an object of the kind: version and kind checked, unknown fields dropped and reported,
+// defaults filled in. It never looks at other objects and never judges values.
+
+import { apiVersionOf, type KubeObject } from "../api/meta.ts";
+import { applyDefaults } from "../api/schema/defaults.ts";
+import { coerceMetadata } from "../api/schema/object-meta.ts";
+import { prune } from "../api/schema/prune.ts";
+import { ApiError } from "../api/status.ts";
+import { isObject, type JsonObject } from "./json-value.ts";
+import type { ServedKind } from "./kind.ts";
+import { badRequest, invalid } from "./refusal.ts";
+import type { RequestOptions } from "./request.ts";
+
+export type Decoded = { object: KubeObject; warnings: string[] };
+
+/** The body of a create or an update. */
+export function decodeBody(kind: ServedKind, body: unknown, validation: RequestOptions["fieldValidation"]): Decoded {
+  const { resource } = kind;
+  const object = typed(kind, body);
+  const cannotHandle = (why: string) =>
+    badRequest(`${object.kind} in version "${versionOf(object)}" cannot be handled as a ${resource.kind}: ${why}`);
+  const unknown = readFields(kind, object, cannotHandle);
+  if (unknown.length > 0 && validation === "Strict") throw cannotHandle(`strict decoding error: ${unknown.join(", ")}`);
+  return { object, warnings: validation === "Ignore" ? [] : unknown };
+}
+
+/** The outcome of a patch: the same reading, but what cannot be read is the patch's fault. */
+export function decodePatched(kind: ServedKind, patched: unknown, options: PatchedOptions): Decoded {
+  const refused = (why: string) => {
+    const message = `Invalid value: ${JSON.stringify(options.shownAs())}: ${why}`;
+    return invalid({ group: "", name: "" }, "", [{ path: "patch", reason: "FieldValueInvalid", message }]);
+  };
+  if (!isObject(patched)) throw refused("the patched document is not an object");
+  const object = patched as KubeObject;
+  if (!isObject(object.metadata)) object.metadata = {} as KubeObject["metadata"];
+  if (kind.strategic) refuseOtherKind(kind, object, refused);
+  const unknown = [...options.unknown, ...readFields(kind, object, refused)];
+  if (unknown.length > 0 && options.validation === "Strict")
+    throw refused(`strict decoding error: ${unknown.join(", ")}`);
+  return { object, warnings: options.validation === "Ignore" ? [] : unknown };
+}
+
+export type PatchedOptions = {
+  validation: RequestOptions["fieldValidation"];
+  /** Findings about the patch document itself. */
+  unknown: readonly string[];
+  /** How the refusal quotes what it could not read. */
+  shownAs(): string;
+};
+
+/** Returns `unknown field "…"` for each dropped field, in the server's order: metadata first. */
+function readFields(kind: ServedKind, object: KubeObject, refused: (why: string) => ApiError): string[] {
+  const metadata = coerceMetadata(object, kind.schema);
+  if (metadata.error !== undefined) throw refused(metadata.error.message);
+  const dropped = prune(object, kind.schema, { root: true });
+  try {
+    kind.rules.decode?.(object);
+  } catch (error) {
+    throw error instanceof ApiError && error.code === 400 ? refused(error.message) : error;
+  }
+  applyDefaults(object, kind.schema);
+  kind.rules.defaults?.(object);
+  return [...metadata.unknown, ...dropped].map(path => `unknown field "${path}"`);
+}
+
+function typed(kind: ServedKind, body: unknown): KubeObject {
+  const { resource } = kind;
+  if (!isObject(body)) {
+    throw badRequest(`the object provided is unrecognized (must be of type ${resource.kind}): it is not a JSON object`);
+  }
+  if (kind.strategic) {
+    // The server's own types know their kind: a body that leaves it out is taken for what the path says.
+    body.apiVersion ??= apiVersionOf(resource);
+    body.kind ??= resource.kind;
+    refuseOtherKind(kind, body, badRequest);
+  } else {
+    refuseUntyped(kind, body);
+    if (body.apiVersion !== apiVersionOf(resource)) throw otherVersion(kind, String(body.apiVersion));
+    if (body.kind !== resource.kind) throw otherKind(kind, body);
+  }
+  body.metadata ??= {};
+  return body as KubeObject;
+}
+
+function refuseOtherKind(kind: ServedKind, object: JsonObject, refused: (why: string) => ApiError): void {
+  const { resource } = kind;
+  if (object.apiVersion !== apiVersionOf(resource) || object.kind !== resource.kind) {
+    throw refused(
+      `${String(object.kind)} in version "${versionOf(object)}" cannot be handled as a ${resource.kind}: ` +
+        `no kind "${String(object.kind)}" is registered for version "${String(object.apiVersion)}" here`,
+    );
+  }
+}
+
+function refuseUntyped({ resource }: ServedKind, body: JsonObject): void {
+  const missing = !body.kind ? "Kind" : !body.apiVersion ? "apiVersion" : undefined;
+  if (missing === undefined) return;
+  const text = JSON.stringify(body);
+  const summary = text.length > 30 ? `${text.slice(0, 30)} ...` : text;
+  throw badRequest(
+    `the object provided is unrecognized (must be of type ${resource.kind}): Object '${missing}' is missing in '${text}' (${summary})`,
+  );
+}
+
+function otherVersion({ resource }: ServedKind, found: string): ApiError {
+  return badRequest(
+    `the API version in the data (${found}) does not match the expected API version (${apiVersionOf(resource)})`,
+  );
+}
+
+/** A custom object of another kind passes decoding and fails validation, under its own kind's name. */
+export function otherKind({ resource }: ServedKind, object: JsonObject): ApiError {
+  const found = String(object.kind);
+  const name = isObject(object.metadata) ? String(object.metadata.name ?? "") : "";
+  const message = `Invalid value: ${JSON.stringify(found)}: must be ${resource.kind}`;
+  return invalid({ group: resource.group, name: found }, name, [
+    { path: "kind", reason: "FieldValueInvalid", message },
+  ]);
+}
+
+function versionOf(object: JsonObject): string {
+  return (
+    String(object.apiVersion ?? "")
+      .split("/")
+      .at(-1) ?? ""
+  );
+}

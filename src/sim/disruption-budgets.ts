@@ -1,0 +1,231 @@
+// The status of PodDisruptionBudgets, computed as kube-controller-manager's disruption controller (1.36) does. It
+// keeps, for each budget, what matters of its pods, so that a pod's change costs one budget's count and no scan.
+
+import type { KubeObject } from "../api/meta.ts";
+import { type LabelSelector, matches, type Selector, selectorOf } from "../api/selector.ts";
+import type { Backend } from "./backend.ts";
+import { type ControllerRef, controllerOf, expectedScale } from "./controller-scale.ts";
+import type { Change } from "./history.ts";
+import { deepCopy, deepEqual } from "./json-value.ts";
+import type { ServedKind } from "./kind.ts";
+import { timestamp } from "./object-meta.ts";
+import { isReady } from "./pod-condition.ts";
+import type { Collection } from "./store.ts";
+import { WorkQueue } from "./work-queue.ts";
+import { save } from "./write.ts";
+
+type Condition = {
+  type: string;
+  status: string;
+  observedGeneration?: number;
+  lastTransitionTime: string;
+  reason: string;
+  message: string;
+};
+
+export type BudgetStatus = {
+  observedGeneration?: number;
+  disruptionsAllowed?: number;
+  currentHealthy?: number;
+  desiredHealthy?: number;
+  expectedPods?: number;
+  disruptedPods?: Record<string, string>;
+  conditions?: Condition[];
+};
+
+export type Budget = KubeObject & {
+  spec?: {
+    selector?: LabelSelector;
+    minAvailable?: number | string;
+    maxUnavailable?: number | string;
+    unhealthyPodEvictionPolicy?: string;
+  };
+  status?: BudgetStatus;
+};
+
+/** How long an evicted pod may take to be deleted before it counts as healthy again. */
+const deletionTimeoutMs = 2 * 60_000;
+
+type PodView = { isHealthy: boolean; isDeleting: boolean; controller: ControllerRef | undefined };
+type Tracked = { selector: LabelSelector | undefined; parsed: Selector | undefined; pods: Map<string, PodView> };
+
+export function budgetKind({ kinds }: Backend): ServedKind | undefined {
+  return kinds.find({ group: "policy", version: "v1", plural: "poddisruptionbudgets" });
+}
+
+export class DisruptionBudgets {
+  readonly #backend: Backend;
+  readonly #queue: WorkQueue;
+  readonly #trackedByKey = new Map<string, Tracked>();
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+    this.#queue = new WorkQueue(backend.clock, key => this.#sync(key));
+    backend.store.onChange((collection, change) => this.#onChange(collection, change));
+  }
+
+  #onChange({ name }: Collection, change: Change): void {
+    if (name === "poddisruptionbudgets.policy") this.#budgetChanged(change);
+    else if (name === "pods" && this.#trackedByKey.size > 0) this.#podChanged(change);
+  }
+
+  #budgetChanged({ type, key, stored }: Change): void {
+    if (type === "DELETED") {
+      this.#trackedByKey.delete(key);
+      return;
+    }
+    const { spec } = stored.object as Budget;
+    const tracked = this.#trackedByKey.get(key);
+    if (tracked === undefined || !deepEqual(tracked.selector, spec?.selector)) this.#track(key, spec?.selector);
+    this.#queue.add(key);
+  }
+
+  /** Reads the namespace's pods once; from then on their changes are followed. */
+  #track(key: string, selector: LabelSelector | undefined): void {
+    const parsed = selector && selectorOf(selector);
+    const tracked: Tracked = { selector, parsed: parsed?.ok ? parsed.value : undefined, pods: new Map() };
+    this.#trackedByKey.set(key, tracked);
+    const pods = this.#backend.store.collection("pods");
+    for (const podKey of pods.keys.range(namespacePrefix(key))) {
+      const pod = pods.get(podKey)?.object;
+      if (pod !== undefined) follow(tracked, pod);
+    }
+  }
+
+  #podChanged({ type, key, stored }: Change): void {
+    const prefix = namespacePrefix(key);
+    for (const budgetKey of this.#backend.store.collection("poddisruptionbudgets.policy").keys.range(prefix)) {
+      const tracked = this.#trackedByKey.get(budgetKey);
+      if (tracked === undefined) continue;
+      const { name } = stored.object.metadata;
+      const wasIn = tracked.pods.has(name);
+      if (type === "DELETED") tracked.pods.delete(name);
+      else follow(tracked, stored.object);
+      if (wasIn || tracked.pods.has(name)) this.#queue.add(budgetKey);
+    }
+  }
+
+  #sync(key: string): void {
+    const { store, clock } = this.#backend;
+    const budget = store.collection("poddisruptionbudgets.policy").get(key)?.object as Budget | undefined;
+    const tracked = this.#trackedByKey.get(key);
+    if (budget === undefined || tracked === undefined) return;
+    const now = clock.now();
+    const disrupted = stillDisrupted(budget, tracked.pods, now);
+    const counted = countsOf(this.#backend, budget, tracked.pods);
+    const next: Budget = deepCopy(budget);
+    if (typeof counted === "string") failSafe(next, counted, now);
+    else settle(next, { ...counted, disrupted, healthy: healthyCount(tracked.pods, disrupted) }, now);
+    const kind = budgetKind(this.#backend);
+    const { namespace, name } = budget.metadata;
+    if (kind !== undefined && !deepEqual(next, budget)) save(this.#backend, { kind, namespace, name }, next, false);
+    const recheckAt = Math.min(...Object.values(disrupted).map(at => Date.parse(at) + deletionTimeoutMs));
+    if (Number.isFinite(recheckAt)) this.#queue.addAfter(key, recheckAt - now + 1);
+  }
+}
+
+function namespacePrefix(key: string): string {
+  return key.slice(0, key.indexOf("/") + 1);
+}
+
+function follow({ parsed, pods }: Tracked, pod: KubeObject): void {
+  const { name, labels, deletionTimestamp } = pod.metadata;
+  if (parsed === undefined || !matches(parsed, labels)) pods.delete(name);
+  else
+    pods.set(name, {
+      isHealthy: isReady(pod),
+      isDeleting: deletionTimestamp !== undefined,
+      controller: controllerOf(pod),
+    });
+}
+
+type Counts = { expectedPods: number; desiredHealthy: number };
+
+/** A sentence instead of counts when a pod's controller cannot be asked for its scale. */
+function countsOf(
+  backend: Backend,
+  { metadata, spec = {} }: Budget,
+  pods: ReadonlyMap<string, PodView>,
+): Counts | string {
+  const { minAvailable, maxUnavailable } = spec;
+  if (maxUnavailable === undefined && typeof minAvailable !== "string") {
+    // Neither field: nothing is expected, so nothing may go.
+    return { expectedPods: minAvailable === undefined ? 0 : pods.size, desiredHealthy: minAvailable ?? 0 };
+  }
+  const expectedPods = expectedScale(backend, metadata.namespace ?? "", pods);
+  if (typeof expectedPods === "string") return expectedPods;
+  const asked = maxUnavailable ?? minAvailable;
+  const count = roundedUp(asked, expectedPods);
+  if (count === undefined) return `invalid value for IntOrString: invalid type: string is not a percentage`;
+  if (maxUnavailable === undefined) return { expectedPods, desiredHealthy: count };
+  return { expectedPods, desiredHealthy: Math.max(0, expectedPods - count) };
+}
+
+function roundedUp(asked: number | string | undefined, total: number): number | undefined {
+  if (typeof asked === "number") return asked;
+  const percent = /^(\d+)%$/.exec(asked ?? "")?.[1];
+  return percent === undefined ? undefined : Math.ceil((Number(percent) * total) / 100);
+}
+
+/** Evictions that are granted and not yet carried out; those that took too long are taken back. */
+function stillDisrupted({ status }: Budget, pods: ReadonlyMap<string, PodView>, now: number): Record<string, string> {
+  const waiting: Record<string, string> = {};
+  for (const [name, at] of Object.entries(status?.disruptedPods ?? {})) {
+    const pod = pods.get(name);
+    if (pod !== undefined && !pod.isDeleting && Date.parse(at) + deletionTimeoutMs >= now) waiting[name] = at;
+  }
+  return waiting;
+}
+
+function healthyCount(pods: ReadonlyMap<string, PodView>, disrupted: Readonly<Record<string, string>>): number {
+  let count = 0;
+  for (const [name, pod] of pods) {
+    if (pod.isHealthy && !pod.isDeleting && !Object.hasOwn(disrupted, name)) count++;
+  }
+  return count;
+}
+
+type Settled = Counts & { healthy: number; disrupted: Record<string, string> };
+
+function settle(budget: Budget, { expectedPods, desiredHealthy, healthy, disrupted }: Settled, now: number): void {
+  const { generation } = budget.metadata;
+  budget.status = {
+    ...(generation !== undefined && { observedGeneration: generation }),
+    ...(Object.keys(disrupted).length > 0 && { disruptedPods: disrupted }),
+    disruptionsAllowed: expectedPods > 0 ? Math.max(0, healthy - desiredHealthy) : 0,
+    currentHealthy: healthy,
+    desiredHealthy,
+    expectedPods,
+    ...(budget.status?.conditions && { conditions: budget.status.conditions }),
+  };
+  setCondition(budget, allowedCondition(budget), now);
+}
+
+/** What cannot be counted may not be disrupted. */
+function failSafe(budget: Budget, why: string, now: number): void {
+  budget.status = { ...budget.status, disruptionsAllowed: 0 };
+  setCondition(budget, { status: "False", reason: "SyncFailed", message: why }, now);
+}
+
+type Verdict = Pick<Condition, "status" | "reason" | "message">;
+
+export function allowedCondition({ status }: Budget): Verdict {
+  return (status?.disruptionsAllowed ?? 0) > 0
+    ? { status: "True", reason: "SufficientPods", message: "" }
+    : { status: "False", reason: "InsufficientPods", message: "" };
+}
+
+/** Changes `budget`. */
+export function setCondition(budget: Budget, verdict: Verdict, now: number): void {
+  const status = (budget.status ??= {});
+  const conditions = status.conditions ?? [];
+  const before = conditions.find(({ type }) => type === "DisruptionAllowed");
+  const lastTransitionTime = before?.status === verdict.status ? before.lastTransitionTime : timestamp(now);
+  const condition: Condition = {
+    type: "DisruptionAllowed",
+    lastTransitionTime,
+    ...(status.observedGeneration !== undefined && { observedGeneration: status.observedGeneration }),
+    ...verdict,
+  };
+  status.conditions = [...conditions.filter(other => other !== before), condition];
+}

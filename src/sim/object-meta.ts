@@ -1,0 +1,98 @@
+// Metadata that the server itself writes or guards: uid, times, generation, and what an update may not change.
+
+import type { KubeObject, OwnerReference } from "../api/meta.ts";
+import type { FieldError } from "../api/schema/schema.ts";
+import { deepEqual } from "./json-value.ts";
+import type { ServedKind } from "./kind.ts";
+import { type Random, uuid } from "./random.ts";
+import { badRequest } from "./refusal.ts";
+
+/** RFC 3339 in whole seconds. */
+export function timestamp(now: number): string {
+  return `${new Date(Math.floor(now / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+}
+
+/** On create these are the server's alone, whatever the client sent. */
+export function fillSystemFields({ metadata }: KubeObject, now: number, random: Random): void {
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete metadata.selfLink;
+  metadata.creationTimestamp = timestamp(now);
+  metadata.uid = uuid(random);
+}
+
+/** An object without a namespace gets the path's; one with another is refused; cluster-scoped kinds have none. */
+export function settleNamespace(
+  { metadata }: KubeObject,
+  kind: ServedKind,
+  requestNamespace: string | undefined,
+): void {
+  const expected = kind.resource.namespaced ? (requestNamespace ?? "") : "";
+  if (expected === "") {
+    delete metadata.namespace;
+    return;
+  }
+  if (metadata.namespace !== undefined && metadata.namespace !== "" && metadata.namespace !== expected) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  metadata.namespace = expected;
+}
+
+/** What an update carries over from the stored object before it is judged. */
+export function keepSystemFields({ metadata }: KubeObject, old: KubeObject): void {
+  metadata.uid ||= old.metadata.uid;
+  metadata.creationTimestamp = old.metadata.creationTimestamp;
+  if (old.metadata.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.metadata.deletionTimestamp;
+  if (old.metadata.deletionGracePeriodSeconds !== undefined) {
+    metadata.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
+  }
+  delete metadata.selfLink;
+}
+
+const immutable = [
+  "name",
+  "namespace",
+  "uid",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+] as const;
+
+export function updateErrors({ metadata }: KubeObject, old: KubeObject): FieldError[] {
+  const errors: FieldError[] = [];
+  const added = (metadata.finalizers ?? []).filter(name => !(old.metadata.finalizers ?? []).includes(name));
+  if (old.metadata.deletionTimestamp !== undefined && added.length > 0) {
+    const names = [...new Set(added)]
+      .sort()
+      .map(name => JSON.stringify(name))
+      .join(", ");
+    errors.push({
+      path: "metadata.finalizers",
+      reason: "FieldValueForbidden",
+      message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${names}}`,
+    });
+  }
+  for (const field of immutable) {
+    if (metadata[field] === old.metadata[field]) continue;
+    const message = `Invalid value: ${JSON.stringify(metadata[field] ?? null)}: field is immutable`;
+    errors.push({ path: `metadata.${field}`, reason: "FieldValueInvalid", message });
+  }
+  return errors;
+}
+
+/** Equal references are kept once; the caller is warned by the uids. */
+export function dedupeOwners({ metadata }: KubeObject): string[] {
+  const owners = metadata.ownerReferences ?? [];
+  const kept: OwnerReference[] = [];
+  const duplicates: string[] = [];
+  for (const owner of owners) {
+    if (kept.some(other => other.uid === owner.uid && deepEqual(other, owner))) duplicates.push(owner.uid);
+    else kept.push(owner);
+  }
+  if (duplicates.length === 0) return [];
+  metadata.ownerReferences = kept;
+  return [
+    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, ` +
+      `and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicates.join(", ")}`,
+  ];
+}

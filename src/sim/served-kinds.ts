@@ -1,0 +1,84 @@
+// Which kinds are served right now, and in which collection the objects of each are kept.
+
+import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
+import type { ServedKind } from "./kind.ts";
+import type { Qualified } from "./refusal.ts";
+import type { Collection, Store } from "./store.ts";
+import type { StoredObject } from "./stored.ts";
+
+export class ServedKinds {
+  readonly #byPath = new Map<string, ServedKind>();
+  readonly #listeners: (() => void)[] = [];
+
+  constructor(kinds: Iterable<ServedKind>) {
+    for (const kind of kinds) this.#byPath.set(pathOf(kind.resource), kind);
+  }
+
+  find(resource: Pick<Resource, "group" | "version" | "plural">): ServedKind | undefined {
+    return this.#byPath.get(pathOf(resource));
+  }
+
+  /** In the order in which they began to be served. */
+  all(): Iterable<ServedKind> {
+    return this.#byPath.values();
+  }
+
+  /** The kind that an ownerReference names, by its apiVersion and kind. */
+  findByKind(apiVersion: string, kind: string): ServedKind | undefined {
+    for (const served of this.#byPath.values()) {
+      if (served.resource.kind === kind && apiVersionOf(served.resource) === apiVersion) return served;
+    }
+    return undefined;
+  }
+
+  /** Kinds in their stored form, one for each collection. */
+  *stored(): Generator<ServedKind> {
+    for (const kind of this.#byPath.values()) if (kind.storedAs === undefined) yield kind;
+  }
+
+  replace(group: string, plural: string, kinds: readonly ServedKind[]): void {
+    for (const [path, { resource }] of this.#byPath) {
+      if (resource.group === group && resource.plural === plural) this.#byPath.delete(path);
+    }
+    for (const kind of kinds) this.#byPath.set(pathOf(kind.resource), kind);
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Discovery and OpenAPI documents are made anew when this is called. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+}
+
+function pathOf({ group, version, plural }: Pick<Resource, "group" | "version" | "plural">): string {
+  return `${group}/${version}/${plural}`;
+}
+
+/** "pods", "nodepools.karpenter.sh": the name of a collection and of a CustomResourceDefinition. */
+export function groupResource({ group, plural }: Pick<Resource, "group" | "plural">): string {
+  return group === "" ? plural : `${plural}.${group}`;
+}
+
+export function collectionOf(store: Store, kind: ServedKind): Collection {
+  return store.collection(groupResource(kind.storedAs?.resource ?? kind.resource));
+}
+
+/** A stored object in the version in which it was asked for. */
+export function presented(kind: ServedKind, stored: StoredObject): StoredObject {
+  const { storedAs } = kind;
+  return storedAs === undefined ? stored : stored.view(apiVersionOf(kind.resource), storedAs.fromStored);
+}
+
+export function toStored(kind: ServedKind, object: KubeObject): KubeObject {
+  return kind.storedAs === undefined ? object : kind.storedAs.toStored(object);
+}
+
+/** How most sentences of the server name a kind: by its resource. */
+export function resourceName({ resource }: ServedKind): Qualified {
+  return { group: resource.group, name: resource.plural };
+}
+
+/** How the sentences of validation name it: by its kind. */
+export function kindName({ resource }: ServedKind): Qualified {
+  return { group: resource.group, name: resource.kind };
+}

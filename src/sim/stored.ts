@@ -1,0 +1,75 @@
+// One object at one resourceVersion, as a value, as bytes, or both. Recently used ones are kept parsed; the rest as
+// wire bytes alone, which is what lets 150,000 pods fit.
+
+import type { KubeObject } from "../api/meta.ts";
+import type { Stored } from "./request.ts";
+
+/** What an object not yet written out is taken to weigh; only the bound on history needs it. */
+const assumedBytes = 4096;
+
+export class StoredObject implements Stored {
+  #object: KubeObject | undefined;
+  #json: Buffer | undefined;
+  #views: Map<string, StoredObject> | undefined;
+  readonly #recent: RecentlyUsed;
+
+  constructor(object: KubeObject, recent: RecentlyUsed) {
+    this.#object = object;
+    this.#recent = recent;
+    recent.add(this);
+  }
+
+  get object(): KubeObject {
+    if (this.#object === undefined) {
+      // cool() leaves the bytes behind.
+      this.#object = JSON.parse((this.#json as Buffer).toString("utf8")) as KubeObject;
+      this.#recent.add(this);
+    }
+    return this.#object;
+  }
+
+  get json(): Buffer {
+    this.#json ??= Buffer.from(JSON.stringify(this.#object), "utf8");
+    return this.#json;
+  }
+
+  get bytes(): number {
+    return this.#json?.length ?? assumedBytes;
+  }
+
+  /** The same object in another version of its kind, made once however many watchers ask. */
+  view(version: string, convert: (object: KubeObject) => KubeObject): StoredObject {
+    this.#views ??= new Map();
+    let view = this.#views.get(version);
+    if (view === undefined) {
+      view = new StoredObject(convert(this.object), this.#recent);
+      this.#views.set(version, view);
+    }
+    return view;
+  }
+
+  /** Keeps the bytes alone. */
+  cool(): void {
+    if (this.#object === undefined) return;
+    this.#json ??= Buffer.from(JSON.stringify(this.#object), "utf8");
+    this.#object = undefined;
+    this.#views = undefined;
+  }
+}
+
+/** First in, first out: an object that is used again after it cooled is parsed again and comes back. */
+export class RecentlyUsed {
+  readonly #ring: (StoredObject | undefined)[];
+  #next = 0;
+
+  constructor(capacity: number) {
+    this.#ring = Array.from({ length: capacity });
+  }
+
+  add(stored: StoredObject): void {
+    const evicted = this.#ring[this.#next];
+    this.#ring[this.#next] = stored;
+    this.#next = (this.#next + 1) % this.#ring.length;
+    evicted?.cool();
+  }
+}

@@ -1,0 +1,107 @@
+// Subresources: which verbs each has, and where they lead. `status` is the object itself, written narrowly.
+
+import type { KubeObject } from "../api/meta.ts";
+import type { Status } from "../api/status.ts";
+import { type Backend, get, type Target } from "./backend.ts";
+import { bind } from "./binding.ts";
+import { decodeBody } from "./decode.ts";
+import { evict } from "./eviction.ts";
+import { deepCopy } from "./json-value.ts";
+import type { ServedKind } from "./kind.ts";
+import { requireNamespace } from "./namespaces.ts";
+import { dedupeOwners, settleNamespace } from "./object-meta.ts";
+import { patched } from "./patch.ts";
+import { invalid, noSuchResource, notFound, verbNotAllowed } from "./refusal.ts";
+import type { ApiRequest, ApiResponse } from "./request.ts";
+import { replicasOf, scaleKind, scaleOf, withReplicas, workloadPaths } from "./scale.ts";
+import { resourceName } from "./served-kinds.ts";
+import { checkName, update } from "./write.ts";
+
+export function handleSubresource(backend: Backend, kind: ServedKind, request: ApiRequest): ApiResponse {
+  const { subresource = "", name = "", namespace } = request;
+  if (!(kind.subresources as readonly string[]).includes(subresource)) {
+    throw kind.strategic ? noSuchResource() : notFound(resourceName(kind), name);
+  }
+  const target = { kind, name, namespace: kind.resource.namespaced ? namespace : undefined };
+  switch (subresource) {
+    case "status":
+      return handleStatus(backend, target, request);
+    case "scale":
+      return handleScale(backend, target, request);
+    case "eviction":
+      return created(request, () => evict(backend, target, request));
+    case "binding":
+      return created(request, () => bind(backend, target, request));
+    default:
+      throw noSuchResource();
+  }
+}
+
+function created(request: ApiRequest, act: () => void): ApiResponse {
+  if (request.verb !== "create") throw verbNotAllowed();
+  act();
+  const status: Status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
+  return { kind: "status", code: 201, status, warnings: [] };
+}
+
+function handleStatus(backend: Backend, target: Target, request: ApiRequest): ApiResponse {
+  if (request.verb === "get") return { kind: "object", code: 200, stored: get(backend, target), warnings: [] };
+  const warnings: string[] = [];
+  const read = (existing: KubeObject) => {
+    const { object, warnings: found } = written(target.kind, existing, request);
+    settleNamespace(object, target.kind, target.namespace);
+    checkName(object, target.name);
+    warnings.push(...found, ...dedupeOwners(object));
+    return object;
+  };
+  const { stored } = change(backend, target, { request, read });
+  return { kind: "object", code: 200, stored, warnings };
+}
+
+function written(kind: ServedKind, existing: KubeObject, request: ApiRequest) {
+  if (request.verb === "patch") return patched(kind, existing, request);
+  if (request.verb === "update") return decodeBody(kind, request.body, request.options.fieldValidation);
+  throw verbNotAllowed();
+}
+
+type Change = { request: ApiRequest; read: (existing: KubeObject) => KubeObject };
+
+function change(backend: Backend, target: Target, { request, read }: Change) {
+  requireNamespace(backend, target);
+  const body = request.body as { metadata?: { uid?: string } } | undefined;
+  return update(backend, target, existing => read(existing as KubeObject), {
+    dryRun: request.options.dryRun === true,
+    subresource: request.subresource as "status" | "scale",
+    uid: request.verb === "update" ? body?.metadata?.uid : undefined,
+  });
+}
+
+function handleScale(backend: Backend, target: Target, request: ApiRequest): ApiResponse {
+  const paths = target.kind.scale ?? workloadPaths;
+  const show = (object: KubeObject) => backend.store.unstored(scaleOf(object, paths));
+  if (request.verb === "get") {
+    return { kind: "object", code: 200, stored: show(get(backend, target).object), warnings: [] };
+  }
+  const warnings: string[] = [];
+  const read = (existing: KubeObject) => {
+    const { object: scale, warnings: found } = written(scaleKind, scaleOf(existing, paths), request);
+    checkName(scale, target.name);
+    refuseNegative(target, scale);
+    warnings.push(...found);
+    const object = withReplicas(deepCopy(existing), scale, paths);
+    object.metadata.resourceVersion = scale.metadata.resourceVersion || existing.metadata.resourceVersion;
+    return object;
+  };
+  const { stored } = change(backend, target, { request, read });
+  return { kind: "object", code: 200, stored: show(stored.object), warnings };
+}
+
+/** Custom kinds are judged with the whole object instead. */
+function refuseNegative({ kind, name }: Target, scale: KubeObject): void {
+  const replicas = replicasOf(scale);
+  if (replicas >= 0 || !kind.strategic) return;
+  const message = `Invalid value: ${replicas}: must be greater than or equal to 0`;
+  throw invalid({ group: "autoscaling", name: "Scale" }, name, [
+    { path: "spec.replicas", reason: "FieldValueInvalid", message },
+  ]);
+}

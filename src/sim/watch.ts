@@ -1,0 +1,162 @@
+// Watches: where a stream begins, what each change means to a selection, bookmarks and the end. Events are made once
+// per change and version; every watcher hands on the same object and the same bytes.
+
+import { apiVersionOf } from "../api/meta.ts";
+import { ApiError, type Status } from "../api/status.ts";
+import type { Clock } from "../control/ports.ts";
+import type { Change } from "./history.ts";
+import type { ServedKind } from "./kind.ts";
+import { parseVersion } from "./list.ts";
+import { expired, tooLargeVersion } from "./refusal.ts";
+import type { ApiResponse, RequestOptions, StoredEvent } from "./request.ts";
+import type { Selection } from "./selection.ts";
+import { collectionOf, presented } from "./served-kinds.ts";
+import type { Collection, Store } from "./store.ts";
+
+export type WatchResponse = Extract<ApiResponse, { kind: "watch" }>;
+type Sink = Parameters<WatchResponse["start"]>[0];
+
+const bookmarkEveryMs = 60_000;
+const bookmarkBeforeEndMs = 2_000;
+const initialEventsEnd = "k8s.io/initial-events-end";
+
+export type Watched = { store: Store; clock: Clock; kind: ServedKind; selection: Selection };
+
+export function watch(watched: Watched, options: RequestOptions, timeoutMs: number): WatchResponse {
+  const from = startOf(options);
+  return { kind: "watch", start: sink => new Watch(watched, options, sink).begin(from, timeoutMs) };
+}
+
+/** "initial": the objects as they are now come first. */
+type Start = { kind: "initial"; notOlderThan: number } | { kind: "now" } | { kind: "after"; revision: number };
+
+// Without a version a watch begins with what exists, whether asked for by sendInitialEvents or, as ever, not.
+function startOf({ sendInitialEvents, resourceVersion }: RequestOptions): Start {
+  const revision = parseVersion(resourceVersion);
+  if (sendInitialEvents ?? revision === 0) return { kind: "initial", notOlderThan: revision };
+  return revision === 0 ? { kind: "now" } : { kind: "after", revision };
+}
+
+class Watch {
+  readonly #watched: Watched;
+  readonly #collection: Collection;
+  readonly #sink: Sink;
+  readonly #bookmarks: boolean;
+  readonly #cancels: (() => void)[] = [];
+  #endsAt = 0;
+  #seen = 0;
+
+  constructor(watched: Watched, options: RequestOptions, sink: Sink) {
+    this.#watched = watched;
+    this.#collection = collectionOf(watched.store, watched.kind);
+    this.#sink = sink;
+    this.#bookmarks = options.allowWatchBookmarks === true;
+  }
+
+  begin(from: Start, timeoutMs: number): () => void {
+    const { clock, store } = this.#watched;
+    const refused = this.#first(from);
+    if (refused !== undefined) {
+      this.#sink.end(refused.status);
+      return () => {};
+    }
+    // A version from the future is waited for in silence: nothing older than it is sent.
+    this.#seen = from.kind === "after" ? Math.max(from.revision, store.revision) : store.revision;
+    const onChange = (change: Change) => this.#change(change);
+    this.#collection.watchers.add(onChange);
+    this.#cancels.push(() => this.#collection.watchers.delete(onChange));
+    this.#endsAt = clock.monotonic() + timeoutMs;
+    this.#cancels.push(clock.after(timeoutMs, () => this.#end(undefined)));
+    if (this.#bookmarks) this.#nextBookmark();
+    return () => this.#stop();
+  }
+
+  #first(from: Start): ApiError | undefined {
+    const { store } = this.#watched;
+    if (from.kind === "now") return undefined;
+    if (from.kind === "initial") {
+      if (from.notOlderThan > store.revision) return tooLargeVersion(from.notOlderThan, store.revision);
+      this.#send(this.#initialEvents());
+      return undefined;
+    }
+    const { completeSince } = this.#collection.history;
+    if (from.revision < completeSince) {
+      return expired(`too old resource version: ${from.revision} (${completeSince})`);
+    }
+    this.#send([...this.#collection.history.after(from.revision)].flatMap(change => this.#eventOf(change) ?? []));
+    return undefined;
+  }
+
+  #initialEvents(): StoredEvent[] {
+    const { kind, selection } = this.#watched;
+    const events: StoredEvent[] = [];
+    for (const key of this.#collection.keys.range(selection.prefix)) {
+      const stored = this.#collection.get(key);
+      const shown = stored && presented(kind, stored);
+      if (shown && selection.matches(shown)) events.push({ type: "ADDED", stored: shown });
+    }
+    if (this.#bookmarks) events.push(this.#bookmark({ annotations: { [initialEventsEnd]: "true" } }));
+    return events;
+  }
+
+  #change(change: Change): void {
+    if (change.revision <= this.#seen) return;
+    this.#seen = change.revision;
+    const event = this.#eventOf(change);
+    if (event !== undefined) this.#send([event]);
+  }
+
+  /** What a change means here: an object that enters the selection is added, one that leaves it is deleted. */
+  #eventOf(change: Change): StoredEvent | undefined {
+    const { kind, selection, store } = this.#watched;
+    if (!change.key.startsWith(selection.prefix)) return undefined;
+    const shown = presented(kind, change.stored);
+    if (selection.isEverything) return { type: change.type, stored: shown };
+    const isIn = change.type !== "DELETED" && selection.matches(shown);
+    const wasIn = change.previous !== undefined && selection.matches(presented(kind, change.previous));
+    if (isIn) return { type: wasIn ? "MODIFIED" : "ADDED", stored: shown };
+    if (!wasIn || change.previous === undefined) return undefined;
+    if (change.type === "DELETED") return { type: "DELETED", stored: shown };
+    // It left: its state while it still belonged, at the version at which it no longer does.
+    const { object } = presented(kind, change.previous);
+    const metadata = { ...object.metadata, resourceVersion: String(change.revision) };
+    return { type: "DELETED", stored: store.unstored({ ...object, metadata }) };
+  }
+
+  #nextBookmark(): void {
+    const { clock } = this.#watched;
+    const untilEndMs = this.#endsAt - clock.monotonic();
+    const delayMs = Math.min(bookmarkEveryMs, untilEndMs - bookmarkBeforeEndMs);
+    if (delayMs <= 0) return;
+    const cancel = clock.after(delayMs, () => {
+      this.#cancels.splice(this.#cancels.indexOf(cancel), 1);
+      this.#send([this.#bookmark({})]);
+      this.#nextBookmark();
+    });
+    this.#cancels.push(cancel);
+  }
+
+  #bookmark(metadata: { annotations?: Record<string, string> }): StoredEvent {
+    const { store, kind } = this.#watched;
+    const object = {
+      kind: kind.resource.kind,
+      apiVersion: apiVersionOf(kind.resource),
+      // A bookmark is an object with nothing but a version: that is all its readers use.
+      metadata: { resourceVersion: String(store.revision), ...metadata } as never,
+    };
+    return { type: "BOOKMARK", stored: store.unstored(object) };
+  }
+
+  #send(events: readonly StoredEvent[]): void {
+    if (events.length > 0) this.#sink.events(events);
+  }
+
+  #end(status: Status | undefined): void {
+    this.#stop();
+    this.#sink.end(status);
+  }
+
+  #stop(): void {
+    for (const cancel of this.#cancels.splice(0)) cancel();
+  }
+}

@@ -1,0 +1,230 @@
+// Creating and updating: the order of steps, checks and sentences of the API server's registry (1.36).
+
+import type { KubeObject } from "../api/meta.ts";
+import { metadataErrors } from "../api/schema/object-meta.ts";
+import type { FieldError } from "../api/schema/schema.ts";
+import { ApiError } from "../api/status.ts";
+import type { Subresource } from "../control/ports.ts";
+import { type Backend, clusterOf, find, type Target } from "./backend.ts";
+import { deepEqual } from "./json-value.ts";
+import type { ServedKind } from "./kind.ts";
+import { admitToNamespace } from "./namespaces.ts";
+import { fillSystemFields, keepSystemFields, settleNamespace, updateErrors } from "./object-meta.ts";
+import { generatedName } from "./random.ts";
+import {
+  alreadyExists,
+  badRequest,
+  conflict,
+  failure,
+  generatedNameTaken,
+  invalid,
+  notFound,
+  staleVersion,
+} from "./refusal.ts";
+import { collectionOf, kindName, presented, resourceName, toStored } from "./served-kinds.ts";
+import { keyOf } from "./store.ts";
+import type { StoredObject } from "./stored.ts";
+
+export type Written = { stored: StoredObject; created: boolean };
+type CreateTarget = Omit<Target, "name">;
+
+const nameAttemptMax = 8;
+
+/** Takes the object over. */
+export function create(backend: Backend, target: CreateTarget, object: KubeObject, dryRun: boolean): StoredObject {
+  const { kind, namespace } = target;
+  settleNamespace(object, kind, namespace);
+  admitToNamespace(backend, target, object.metadata.name ?? "");
+  fillSystemFields(object, backend.clock.now(), backend.random);
+  const base = object.metadata.name ? "" : (object.metadata.generateName ?? "");
+  if (base !== "") object.metadata.name = freeName(backend, target, base);
+  judgeNew(backend, target, object);
+
+  const { name } = object.metadata;
+  const existing = find(backend, { ...target, name });
+  if (existing !== undefined) throw taken(kind, existing.object, base);
+  if (object.metadata.resourceVersion) throw failure("resourceVersion should not be set on objects to be created");
+  return save(backend, { ...target, name }, object, dryRun);
+}
+
+function freeName(backend: Backend, target: CreateTarget, base: string): string {
+  let name = generatedName(base, backend.random);
+  for (let attempt = 1; attempt < nameAttemptMax && find(backend, { ...target, name }) !== undefined; attempt++) {
+    name = generatedName(base, backend.random);
+  }
+  return name;
+}
+
+function taken(kind: ServedKind, existing: KubeObject, generatedFrom: string): ApiError {
+  const { name, deletionTimestamp } = existing.metadata;
+  if (generatedFrom !== "") return generatedNameTaken(resourceName(kind), name);
+  return alreadyExists(resourceName(kind), name, { deleting: deletionTimestamp !== undefined });
+}
+
+function judgeNew(backend: Backend, { kind }: CreateTarget, object: KubeObject): void {
+  const { rules } = kind;
+  rules.admit?.(object, { cluster: clusterOf(backend) });
+  if (rules.countsGeneration) object.metadata.generation = 1;
+  rules.prepare?.(object, { now: backend.clock.now() });
+  const errors = rules.validate?.(object, {}) ?? [];
+  refuseIf(kind, object, errors.length > 0 ? errors : metaErrors(kind, object));
+}
+
+export type UpdateOptions = {
+  dryRun: boolean;
+  subresource?: Subresource | undefined;
+  /** Checked before anything else: a PUT of an object with a uid means that very object. */
+  uid?: string | undefined;
+};
+
+/**
+ * Replaces an object by what `next` makes of it. `next` gets the existing object, undefined when the kind lets an
+ * update create, and returns one that it may own.
+ */
+export function update(
+  backend: Backend,
+  target: Target,
+  next: (existing: KubeObject | undefined) => KubeObject,
+  options: UpdateOptions,
+): Written {
+  const { kind, name } = target;
+  const existing = find(backend, target);
+  if (existing === undefined) {
+    if (!kind.createsOnUpdate || options.subresource !== undefined) throw notFound(resourceName(kind), name);
+    refuseOtherUid(target, options.uid, "");
+    return { stored: create(backend, target, next(undefined), options.dryRun), created: true };
+  }
+  const old = existing.object;
+  refuseOtherUid(target, options.uid, old.metadata.uid);
+  const object = next(old);
+  checkVersion(kind, object, old);
+  settleNamespace(object, kind, target.namespace);
+  judgeChanged(backend, target, { object, old, options });
+
+  if (isFinalized(object, old)) {
+    if (!options.dryRun) backend.store.remove(collectionOf(backend.store, kind), keyOf(target.namespace, name));
+    return { stored: backend.store.unstored(object), created: false };
+  }
+  if (deepEqual(object, old)) return { stored: existing, created: false };
+  return { stored: save(backend, target, object, options.dryRun), created: false };
+}
+
+type Changed = { object: KubeObject; old: KubeObject; options: UpdateOptions };
+
+function judgeChanged(backend: Backend, { kind }: Target, { object, old, options }: Changed): void {
+  const { rules } = kind;
+  const context = options.subresource === undefined ? { old } : { old, subresource: options.subresource };
+  rules.admit?.(object, { ...context, cluster: clusterOf(backend) });
+  setOrDelete(object.metadata, "generation", old.metadata.generation);
+  narrow(kind, object, { old, subresource: options.subresource });
+  rules.prepare?.(object, { ...context, now: backend.clock.now() });
+  countGeneration(kind, object, old);
+  keepSystemFields(object, old);
+  const common = [...metaErrors(kind, object), ...updateErrors(object, old)];
+  refuseIf(kind, object, [...common, ...(rules.validate?.(object, context) ?? [])]);
+}
+
+/** A write to the object itself leaves the status alone; one to the status leaves everything else alone. */
+function narrow(
+  kind: ServedKind,
+  object: KubeObject,
+  { old, subresource }: { old: KubeObject; subresource?: Subresource | undefined },
+): void {
+  if (subresource === "status") {
+    for (const field of new Set([...Object.keys(object), ...Object.keys(old)])) {
+      if (!["apiVersion", "kind", "metadata", "status"].includes(field)) setOrDelete(object, field, old[field]);
+    }
+    // The server's own kinds let a status write carry metadata too; custom kinds do not.
+    if (!kind.strategic) object.metadata = { ...old.metadata, resourceVersion: object.metadata.resourceVersion };
+  } else if (kind.subresources.includes("status")) {
+    setOrDelete(object, "status", old.status);
+  }
+}
+
+function setOrDelete(object: object, field: string, value: unknown): void {
+  const fields = object as Record<string, unknown>;
+  if (value === undefined) delete fields[field];
+  else fields[field] = value;
+}
+
+/** Counts changes of what the user wants: everything but metadata, and status where it is written apart. */
+function countGeneration(kind: ServedKind, object: KubeObject, old: KubeObject): void {
+  const { generation } = old.metadata;
+  if (!kind.rules.countsGeneration || object.metadata.generation !== generation) return;
+  const apart = kind.strategic || kind.subresources.includes("status") ? ["metadata", "status"] : ["metadata"];
+  const fields = new Set([...Object.keys(object), ...Object.keys(old)].filter(field => !apart.includes(field)));
+  if ([...fields].some(field => !deepEqual(object[field], old[field])))
+    object.metadata.generation = (generation ?? 0) + 1;
+}
+
+function checkVersion(kind: ServedKind, object: KubeObject, old: KubeObject): void {
+  const asked = object.metadata.resourceVersion ?? "";
+  const { name } = old.metadata;
+  if (asked === "" || asked === "0") {
+    if (kind.strategic && kind.unconditionalUpdate !== false) {
+      object.metadata.resourceVersion = old.metadata.resourceVersion;
+      return;
+    }
+    const message = "Invalid value: 0: must be specified for an update";
+    throw invalid(resourceName(kind), name, [
+      { path: "metadata.resourceVersion", reason: "FieldValueInvalid", message },
+    ]);
+  }
+  if (!/^\d+$/.test(asked)) throw failure(`strconv.ParseUint: parsing ${JSON.stringify(asked)}: invalid syntax`);
+  if (asked !== old.metadata.resourceVersion) throw conflict(resourceName(kind), name, staleVersion);
+}
+
+function refuseOtherUid({ kind, namespace, name }: Target, asked: string | undefined, actual: string): void {
+  if (!asked || asked === actual) return;
+  throw conflict(
+    resourceName(kind),
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${storageKey(kind, keyOf(namespace, name))}, ResourceVersion: 0, ` +
+      `AdditionalErrorMsg: Precondition failed: UID in precondition: ${asked}, UID in object meta: ${actual}`,
+  );
+}
+
+/** Where the object would lie in etcd: part of one of the server's sentences. */
+export function storageKey(kind: ServedKind, key: string): string {
+  const { group, plural } = kind.storedAs?.resource ?? kind.resource;
+  const prefix = plural === "nodes" ? "minions" : plural;
+  return kind.strategic && group !== "apiextensions.k8s.io"
+    ? `/registry/${prefix}/${key}`
+    : `/registry/${group}/${prefix}/${key}`;
+}
+
+/** The last finalizer of an object that is being deleted is gone. */
+function isFinalized(object: KubeObject, old: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = old.metadata;
+  return (
+    (object.metadata.finalizers ?? []).length === 0 && deletionTimestamp !== undefined && !deletionGracePeriodSeconds
+  );
+}
+
+function metaErrors(kind: ServedKind, object: KubeObject): FieldError[] {
+  return metadataErrors(object.metadata, { namespaced: kind.resource.namespaced, path: "metadata" });
+}
+
+function refuseIf(kind: ServedKind, object: KubeObject, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalid(kindName(kind), object.metadata.name ?? "", errors);
+}
+
+/** The object's name must be the path's. */
+export function checkName(object: KubeObject, name: string): void {
+  if (!object.metadata.name) {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (object.metadata.name !== name) {
+    throw badRequest(`the name of the object (${object.metadata.name}) does not match the name on the URL (${name})`);
+  }
+}
+
+export function save(
+  { store }: Backend,
+  { kind, namespace, name }: Target,
+  object: KubeObject,
+  dryRun: boolean,
+): StoredObject {
+  if (dryRun) return store.unstored(object);
+  return presented(kind, store.put(collectionOf(store, kind), keyOf(namespace, name), toStored(kind, object)));
+}
