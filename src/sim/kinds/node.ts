@@ -1,0 +1,112 @@
+// Node: status may be set on create, the provider id only once, and the columns of `kubectl get nodes`.
+
+import type { KubeObject } from "../../api/meta.ts";
+import { builtIn } from "./built-in.ts";
+import { ageColumn, nameColumn, text, wide } from "./column.ts";
+import { nodeErrors } from "./node-validation.ts";
+
+export type Taint = { key: string; value?: string; effect: string; timeAdded?: string };
+
+export type Node = KubeObject & {
+  spec: {
+    podCIDR?: string;
+    podCIDRs?: string[];
+    providerID?: string;
+    unschedulable?: boolean;
+    taints?: Taint[];
+    configSource?: unknown;
+  };
+  status: {
+    capacity?: Record<string, string>;
+    allocatable?: Record<string, string>;
+    conditions?: { type: string; status: string }[];
+    addresses?: { type: string; address: string }[];
+    nodeInfo: Record<string, string>;
+    config?: unknown;
+    [field: string]: unknown;
+  };
+};
+
+const rolePrefix = "node-role.kubernetes.io/";
+
+export const node = builtIn({
+  kind: "Node",
+  plural: "nodes",
+  namespaced: false,
+  definition: "io.k8s.api.core.v1.Node",
+  shortNames: ["no"],
+  subresources: ["status"],
+  columns: [
+    nameColumn,
+    text("Status", "Whether the node is ready and accepts pods.", object => status(object as Node)),
+    text("Roles", "Roles that the labels of the node name.", object => roles(object as Node)),
+    ageColumn,
+    text("Version", "Version of the kubelet.", object => (object as Node).status.nodeInfo.kubeletVersion ?? ""),
+    wide(text("Internal-IP", "First internal address.", object => address(object as Node, "InternalIP"))),
+    wide(text("External-IP", "First external address.", object => address(object as Node, "ExternalIP"))),
+    wide(text("OS-Image", "Operating system of the node.", object => info(object as Node, "osImage"))),
+    wide(text("Kernel-Version", "Kernel of the node and its architecture.", object => kernel(object as Node))),
+    wide(
+      text("Container-Runtime", "Container runtime of the node.", object =>
+        info(object as Node, "containerRuntimeVersion"),
+      ),
+    ),
+  ],
+  rules: {
+    defaults: object => setDefaults(object as Node),
+    prepare: (object, { old, subresource }) =>
+      prepare(object as Node, old as Node | undefined, subresource === "status"),
+    validate: (object, { old, subresource }) =>
+      nodeErrors(object as Node, { old: old as Node | undefined, statusOnly: subresource === "status" }),
+    selectableFields: object => ({
+      "spec.unschedulable": String((object as Node).spec.unschedulable === true),
+    }),
+  },
+});
+
+function setDefaults({ spec, status }: Node): void {
+  // The single and the plural form of the pod range are kept alike.
+  if (spec.podCIDRs === undefined && spec.podCIDR !== undefined) spec.podCIDRs = [spec.podCIDR];
+  if (spec.podCIDR === undefined && spec.podCIDRs?.[0] !== undefined) spec.podCIDR = spec.podCIDRs[0];
+  if (status.allocatable === undefined && status.capacity !== undefined) status.allocatable = { ...status.capacity };
+}
+
+function prepare(node: Node, old: Node | undefined, statusOnly: boolean): void {
+  if (statusOnly && old) {
+    node.spec = old.spec;
+    return;
+  }
+  // The kubelet registers its node with status and all, so a create keeps it.
+  if (old) node.status = old.status;
+  delete node.spec.configSource;
+  delete node.status.config;
+}
+
+function status({ spec, status }: Node): string {
+  const ready = status.conditions?.findLast(condition => condition.type === "Ready");
+  const health = ready === undefined ? "Unknown" : ready.status === "True" ? "Ready" : "NotReady";
+  return spec.unschedulable ? `${health},SchedulingDisabled` : health;
+}
+
+function roles({ metadata }: Node): string {
+  const roles = new Set<string>();
+  for (const [key, value] of Object.entries(metadata.labels ?? {})) {
+    if (key.startsWith(rolePrefix)) roles.add(key.slice(rolePrefix.length));
+    else if (key === "kubernetes.io/role") roles.add(value);
+  }
+  roles.delete("");
+  return roles.size === 0 ? "<none>" : [...roles].sort().join(",");
+}
+
+function address({ status }: Node, type: string): string {
+  return status.addresses?.find(address => address.type === type)?.address ?? "<none>";
+}
+
+function info({ status }: Node, field: string): string {
+  return status.nodeInfo[field] || "<unknown>";
+}
+
+function kernel(node: Node): string {
+  const { architecture } = node.status.nodeInfo;
+  return architecture ? `${info(node, "kernelVersion")} (${architecture})` : info(node, "kernelVersion");
+}
