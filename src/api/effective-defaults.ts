@@ -23,6 +23,10 @@ export const nodeHealthCheckDefaults = {
 } as const;
 
 export const effectiveDefaults: Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>> = {
-  NodePool: nodePoolDefaults,
+  NodePool: {
+    ...nodePoolDefaults,
+    "spec.disruption.actionControls.All.budgets[].nodes": nodePoolDefaults["spec.disruption.budgets[].nodes"],
+    "spec.disruption.actionControls.All.budgets[].timeZone": nodePoolDefaults["spec.disruption.budgets[].timeZone"],
+  },
   NodeHealthCheck: nodeHealthCheckDefaults,
 };

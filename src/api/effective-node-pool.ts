@@ -235,7 +235,7 @@ function limit(budget: BudgetOfAction): Pick<EffectiveBudget, "nodes" | "window"
 
 function repair(stated: Repair | undefined, repairUnset: "on" | "off"): EffectiveRepair {
   // Defaults stand in the schema; a pool without `repair` has those of an empty one.
-  const { repair: spec = {} } = defaultedSpec(nodePools, { repair: stated ?? {} });
+  const { repair: spec } = defaultedSpec(nodePools, { repair: stated ?? {} });
   const own = {
     mode: stated === undefined && repairUnset === "off" ? "Disabled" : (spec.mode as RepairMode),
     termination: spec.termination as Termination,

@@ -7,7 +7,7 @@ import { qualifiedNameErrors } from "./name.ts";
 import type { NodeClaimSpec } from "./node-claim.ts";
 import type { NodePoolSpec } from "./node-pool.ts";
 import type { Requirement, Taint } from "./node-template.ts";
-import { error, type OfflineFinding, warning } from "./offline-finding.ts";
+import { finding, type OfflineFinding } from "./offline-finding.ts";
 import type { RepairPolicy } from "./repair.ts";
 import { dayMs, type Instant, parseDuration, minuteMs } from "./time.ts";
 import { nextEdge, isOpen, parseWindow, type Window } from "./window.ts";
@@ -53,7 +53,7 @@ function keyFindings(map: Record<string, string> | undefined, path: string): Off
   return Object.keys(map ?? {}).flatMap(key => {
     // Annotation keys may have capitals in the domain; Kubernetes judges them in lower case.
     const errors = qualifiedNameErrors(path.endsWith("annotations") ? key.toLowerCase() : key);
-    return errors.map(message => error(`${path}.${key}`, "bad-key", message));
+    return errors.map(message => finding(`${path}.${key}`, "bad-key", message));
   });
 }
 
@@ -65,7 +65,7 @@ function taintsTwice(lists: readonly (readonly [string, readonly Taint[]])[], pa
       const same = seen.has(`${key}:${effect}`);
       seen.add(`${key}:${effect}`);
       const message = `a taint with key ${key} and effect ${effect} is there already; a node can have it once`;
-      return same ? [error(`${path}.${field}[${index}]`, "duplicate-taint", message)] : [];
+      return same ? [finding(`${path}.${field}[${index}]`, "duplicate-taint", message)] : [];
     }),
   );
 }
@@ -73,13 +73,13 @@ function taintsTwice(lists: readonly (readonly [string, readonly Taint[]])[], pa
 function requirementFindings({ key, operator, values = [] }: Requirement, path: string): OfflineFinding[] {
   if (key === capacityTypeKey && operator === "In" && !values.some(value => capacityTypes.includes(value))) {
     const message = `no known capacity type among the values; use ${capacityTypes.join(", ")}`;
-    return [error(`${path}.values`, "unknown-capacity-type", message)];
+    return [finding(`${path}.values`, "unknown-capacity-type", message)];
   }
   if ((operator === "Exists" || operator === "DoesNotExist") && values.length > 0) {
-    return [warning(`${path}.values`, "values-ignored", `with operator ${operator} the values mean nothing`)];
+    return [finding(`${path}.values`, "values-ignored", `with operator ${operator} the values mean nothing`)];
   }
   if (operator === "NotIn" && values.length === 0) {
-    return [warning(path, "without-effect", "with operator NotIn and no values the requirement demands nothing")];
+    return [finding(path, "without-effect", "with operator NotIn and no values the requirement demands nothing")];
   }
   return [];
 }
@@ -90,11 +90,11 @@ function policyFindings(policy: RepairPolicy, index: number, policies: readonly 
   const findings: OfflineFinding[] = [];
   if (conditionStatus === undefined && !statedTypes.includes(conditionType)) {
     const message = `the policy does nothing unless the provider states when ${conditionType} is unhealthy; say so with conditionStatus`;
-    findings.push(warning(path, "without-effect", message));
+    findings.push(finding(path, "without-effect", message));
   }
   const earlier = policies.slice(0, index).findIndex(other => shadows(other, policy));
   if (earlier >= 0) {
-    findings.push(warning(path, "shadowed", `policies[${earlier}] matches first, so this one is never used`));
+    findings.push(finding(path, "shadowed", `policies[${earlier}] matches first, so this one is never used`));
   }
   return findings;
 }
@@ -113,7 +113,7 @@ function secondsDropped(spec: NodePoolSpec): OfflineFinding[] {
   return writtenDurations(spec).flatMap(([path, text]) => {
     const duration = parseDuration(text);
     if (!duration.ok || duration.value % minuteMs === 0) return [];
-    return [warning(path, "seconds-dropped", `schedules work in minutes: the seconds of ${text} are dropped`)];
+    return [finding(path, "seconds-dropped", `schedules work in minutes: the seconds of ${text} are dropped`)];
   });
 }
 
@@ -140,7 +140,7 @@ function unlimitedAtTimes(budgets: readonly EffectiveBudget[]): OfflineFinding[]
   const actions = budgetedActions.filter(action => !isAlwaysLimited(action, budgets));
   if (actions.length === 0) return [];
   const message = `nothing limits ${actions.join(", ")} while no budget for ${actions.length === 1 ? "it" : "them"} is active; add one without a schedule`;
-  return [warning("spec.disruption", "unlimited-at-times", message)];
+  return [finding("spec.disruption", "unlimited-at-times", message)];
 }
 
 function isAlwaysLimited(action: BudgetedAction, budgets: readonly EffectiveBudget[]): boolean {
@@ -176,6 +176,6 @@ function ignoredWithReplicas(spec: NodePoolSpec): OfflineFinding[] {
     ["spec.consolidateAfter", spec.consolidateAfter],
   ] as const;
   return written.flatMap(([path, value]) =>
-    value === undefined ? [] : [warning(path, "ignored", "a pool with replicas is never consolidated")],
+    value === undefined ? [] : [finding(path, "ignored", "a pool with replicas is never consolidated")],
   );
 }

@@ -3,16 +3,15 @@
 
 import { patterns } from "./define.ts";
 import { qualifiedNameErrors } from "./name.ts";
-import type { OfflineFinding } from "./offline-finding.ts";
-import type { Parsed } from "./parsed.ts";
+import { finding, type OfflineCode, type OfflineFinding } from "./offline-finding.ts";
+import { certain, type Parsed } from "./parsed.ts";
 import { parseQuantity } from "./quantity.ts";
 import { nextHit, parseSchedule } from "./schedule.ts";
 import type { Schema } from "./schema/schema.ts";
-import { certain } from "./parsed.ts";
 import { parseDuration, parseDurationOrNever } from "./time.ts";
 import { timeZone } from "./time-zone.ts";
 
-type Reader = { code: string; read(text: string): Parsed<unknown> };
+type Reader = { code: OfflineCode; read(text: string): Parsed<unknown> };
 
 const duration: Reader = { code: "bad-duration", read: parseDuration };
 
@@ -48,14 +47,13 @@ function badText(text: string, pattern: string, path: string): OfflineFinding[] 
   const reader = readerByPattern.get(pattern);
   if (reader === undefined) return [];
   const read = reader.read(text);
-  if (!read.ok) return [{ severity: "error", path, code: reader.code, message: read.error }];
+  if (!read.ok) return [finding(path, reader.code, read.error)];
   return pattern === patterns.schedule ? neverActive(text, path) : [];
 }
 
 function neverActive(text: string, path: string): OfflineFinding[] {
   if (nextHit(certain(parseSchedule(text)), someInstant) !== undefined) return [];
-  const message = `schedule "${text}" never comes: no such day exists`;
-  return [{ severity: "warning", path, code: "never-active", message }];
+  return [finding(path, "never-active", `schedule "${text}" never comes: there is no such day`)];
 }
 
 function readKey(text: string): Parsed<string> {

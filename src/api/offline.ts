@@ -6,7 +6,7 @@ import { kinds } from "./kinds.ts";
 import type { NodeClaimSpec } from "./node-claim.ts";
 import type { NodeHealthCheckSpec } from "./node-health-check.ts";
 import type { NodePoolSpec } from "./node-pool.ts";
-import { error, type OfflineFinding, warning } from "./offline-finding.ts";
+import { finding, type OfflineFinding } from "./offline-finding.ts";
 import { nodeClaimFindings, nodePoolFindings } from "./offline-node-pool.ts";
 import { badTexts } from "./offline-texts.ts";
 import { clusterUpgradeAnnotation, type SafetyPolicySpec } from "./safety-policy.ts";
@@ -47,12 +47,12 @@ function nodeHealthCheckFindings(spec: NodeHealthCheckSpec): OfflineFinding[] {
   const findings = selectorFindings(selector, "spec.selector");
   if (Object.keys(selector?.matchLabels ?? {}).length + (selector?.matchExpressions ?? []).length === 0) {
     findings.push(
-      warning("spec.selector", "selects-all", "without a selector every node is checked, control plane included"),
+      finding("spec.selector", "selects-all", "without a selector every node is checked, control plane included"),
     );
   }
   if (unhealthyConditions?.length === 0) {
     findings.push(
-      warning(
+      finding(
         "spec.unhealthyConditions",
         "without-effect",
         "with an empty list no node is ever unhealthy; leave the field out for the defaults",
@@ -66,11 +66,11 @@ function gateShut({ maxUnhealthy, minHealthy }: NodeHealthCheckSpec): OfflineFin
   const none = "no node may be unhealthy, so nothing is ever remediated";
   const max = parseAmount(maxUnhealthy);
   if (max.ok && "count" in max.value && max.value.count === 0) {
-    return [warning("spec.maxUnhealthy", "without-effect", none)];
+    return [finding("spec.maxUnhealthy", "without-effect", none)];
   }
   const min = parseAmount(minHealthy);
   if (min.ok && "percent" in min.value && min.value.percent === 100) {
-    return [warning("spec.minHealthy", "without-effect", none)];
+    return [finding("spec.minHealthy", "without-effect", none)];
   }
   return [];
 }
@@ -80,12 +80,12 @@ function safetyPolicyFindings(spec: SafetyPolicySpec, annotations: Record<string
   const deadline = annotations[clusterUpgradeAnnotation];
   if (deadline !== undefined && !parseTime(deadline).ok) {
     const path = `metadata.annotations.${clusterUpgradeAnnotation}`;
-    findings.push(error(path, "bad-deadline", `"${deadline}" is no time; write it as 2006-01-02T15:04:05Z`));
+    findings.push(finding(path, "bad-deadline", `"${deadline}" is no time; write it as 2006-01-02T15:04:05Z`));
   }
   return findings;
 }
 
 function selectorFindings(selector: NodeHealthCheckSpec["selector"], path: string): OfflineFinding[] {
   const parsed = selectorOf(selector ?? {});
-  return parsed.ok ? [] : [error(path, "bad-selector", parsed.error)];
+  return parsed.ok ? [] : [finding(path, "bad-selector", parsed.error)];
 }
