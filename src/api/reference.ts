@@ -86,7 +86,8 @@ function nameRules(schema: Schema): string[] {
 
 type Shape = { path: string; schema: Schema };
 
-const identity = (schema: Schema): string => JSON.stringify(schema.properties);
+// What a shape consists of, whatever it is called in its place.
+const identity = ({ description: _, default: __, ...rest }: Schema): string => JSON.stringify(rest);
 
 // Every object that has fields, from the outside in: the one at the path, and those its fields hold.
 function shapesUnder(path: string, schema: Schema | undefined): Shape[] {
