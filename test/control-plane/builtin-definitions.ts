@@ -102,8 +102,8 @@ function compactAll(properties: Record<string, Json>, refs: Set<string>): Record
 }
 
 /** OpenAPI gives every item a zero default; it stands for a null in the list, which our decoder handles. */
-function withoutDefault({ default: _, ...rest }: Json): Json {
-  return rest;
+function withoutDefault(schema: Json): Json {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== "default"));
 }
 
 function withFacts(schema: Json, facts: GoFacts[string] | undefined): Json {

@@ -3,7 +3,8 @@
 import { apiVersionOf, type Resource } from "../../api/meta.ts";
 import type { Column, KindRules, ServedKind } from "../kind.ts";
 import { badRequest } from "../refusal.ts";
-import { DecodingError, decode } from "./decode.ts";
+import { decode } from "./decode.ts";
+import { DecodingError } from "./decode-scalar.ts";
 import { schemaOf } from "./definitions.ts";
 
 type Description = Omit<Partial<ServedKind>, "resource" | "singular" | "schema" | "strategic" | "columns" | "rules"> & {

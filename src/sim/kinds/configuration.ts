@@ -9,8 +9,8 @@ import { ageColumn, nameColumn, text } from "./column.ts";
 import { immutable } from "./field-rules.ts";
 
 type Data = Record<string, string>;
-type ConfigMap = KubeObject & { data?: Data; binaryData?: Data; immutable?: boolean };
-type Secret = KubeObject & { data?: Data; stringData?: Data; type?: string; immutable?: boolean };
+type ConfigMap = KubeObject & { data: Data | undefined; binaryData?: Data; immutable?: boolean };
+type Secret = KubeObject & { data: Data | undefined; stringData?: Data; type?: string; immutable?: boolean };
 
 const sizeMax = 1024 * 1024;
 

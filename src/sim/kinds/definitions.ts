@@ -60,7 +60,8 @@ export function schemaOf(name: string): Schema {
 }
 
 function resolve(definition: Definition): Schema {
-  const { $ref, properties, items, additionalProperties, pointers, null: nulls, typeNames, ...own } = definition;
+  const { $ref, properties, items, additionalProperties, null: nulls, ...rest } = definition;
+  const { pointers: _, typeNames: __, ...own } = rest;
   if ($ref !== undefined) {
     // Copied with its getters, so that the properties behind them stay unread.
     return Object.defineProperties({ ...own }, Object.getOwnPropertyDescriptors(schemaOf($ref)));
@@ -80,7 +81,7 @@ function resolve(definition: Definition): Schema {
   return schema;
 }
 
-function defineLazily<T>(target: object, key: string, make: () => T): void {
-  let made: T | undefined;
+function defineLazily(target: object, key: string, make: () => object): void {
+  let made: object | undefined;
   Object.defineProperty(target, key, { enumerable: true, configurable: true, get: () => (made ??= make()) });
 }

@@ -1,6 +1,8 @@
 // The fields of pods and pod templates that defaults, validation and columns look at, as they are after decoding.
 
 import type { KubeObject } from "../../api/meta.ts";
+import type { LabelSelector } from "../../api/selector.ts";
+import type { Affinity } from "./affinity-rules.ts";
 
 export type Resources = { limits?: Record<string, string>; requests?: Record<string, string>; claims?: unknown[] };
 
@@ -137,9 +139,10 @@ export type PodSpec = {
     maxSkew: number;
     topologyKey: string;
     whenUnsatisfiable: string;
-    labelSelector?: unknown;
+    labelSelector?: LabelSelector;
+    minDomains?: number;
   }[];
-  affinity?: Record<string, unknown>;
+  affinity?: Affinity;
   imagePullSecrets?: { name?: string }[];
   hostname?: string;
   subdomain?: string;

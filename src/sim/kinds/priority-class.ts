@@ -75,7 +75,7 @@ function errors(priorityClass: PriorityClass, old: PriorityClass | undefined): F
 }
 
 function systemErrors({ metadata, value, globalDefault = false }: PriorityClass): FieldError[] {
-  const { name = "" } = metadata;
+  const { name } = metadata;
   if (!name.startsWith("system-")) {
     const rule = `maximum allowed value of a user defined priority is ${userMax}`;
     return value > userMax ? [forbidden("value", rule)] : [];

@@ -50,7 +50,8 @@ export function resourcesErrors(resources: Resources, path: string): FieldError[
 }
 
 function entryErrors(name: string, amount: string, path: string): FieldError[] {
-  return [...nameErrors(name, path), ...quantityErrors(name, amount, `${path}[${name}]`)];
+  const at = `${path}[${name}]`;
+  return [...nameErrors(name, at), ...quantityErrors(name, amount, at)];
 }
 
 function nameErrors(name: string, path: string): FieldError[] {

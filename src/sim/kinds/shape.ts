@@ -1,25 +1,17 @@
 // How the server's Go types hold each field of a built-in kind: made once per definition, for decode.ts to walk.
 
+import { type Scalar, zeroValues } from "./decode-scalar.ts";
 import { type Definition, definitionOf } from "./definitions.ts";
 
-export type Scalar =
-  | "string"
-  | "boolean"
-  | "int32"
-  | "int64"
-  | "float64"
-  | "bytes"
-  | "time"
-  | "micro-time"
-  | "quantity"
-  | "int-or-string";
+export type Struct = { kind: "struct"; goType: string; fields(): ReadonlyMap<string, Field> };
 
+/** `goType` is the name of the Go type, as decoding errors spell it. */
 export type Shape =
-  | { kind: Scalar; goType: string }
+  | { kind: "scalar"; scalar: Scalar; goType: string }
   | { kind: "list"; items: Shape; goType: string }
   | { kind: "map"; values: Shape; goType: string }
-  | { kind: "struct"; name: string; goType: string; fields(): ReadonlyMap<string, Field> }
-  | { kind: "anything"; goType: string };
+  | { kind: "anything"; goType: string }
+  | Struct;
 
 export type Field = {
   shape: Shape;
@@ -29,18 +21,22 @@ export type Field = {
   absent: unknown;
 };
 
-const scalars: Readonly<Record<string, { kind: Scalar; goType: string }>> = {
-  "io.k8s.apimachinery.pkg.apis.meta.v1.Time": { kind: "time", goType: "v1.Time" },
-  "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": { kind: "micro-time", goType: "v1.MicroTime" },
-  "io.k8s.apimachinery.pkg.api.resource.Quantity": { kind: "quantity", goType: "resource.Quantity" },
-  "io.k8s.apimachinery.pkg.util.intstr.IntOrString": { kind: "int-or-string", goType: "intstr.IntOrString" },
+const textForms: Readonly<Record<string, Shape>> = {
+  "io.k8s.apimachinery.pkg.apis.meta.v1.Time": scalar("time", "v1.Time"),
+  "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": scalar("micro-time", "v1.MicroTime"),
+  "io.k8s.apimachinery.pkg.api.resource.Quantity": scalar("quantity", "resource.Quantity"),
+  "io.k8s.apimachinery.pkg.util.intstr.IntOrString": scalar("int-or-string", "intstr.IntOrString"),
 };
+
+function scalar(name: Scalar, goType: string): Shape {
+  return { kind: "scalar", scalar: name, goType };
+}
 
 const structs = new Map<string, Shape>();
 
 /** Each definition becomes one shape, its fields read when first asked for: the schema of schemas contains itself. */
 export function structShape(name: string): Shape {
-  let shape = structs.get(name) ?? scalars[name];
+  let shape = structs.get(name) ?? textForms[name];
   if (shape === undefined) {
     const definition = definitionOf(name);
     const goType = `${name.split(".").at(-2)}.${name.split(".").at(-1)}`;
@@ -48,7 +44,7 @@ export function structShape(name: string): Shape {
     shape =
       definition.properties === undefined
         ? { kind: "anything", goType }
-        : { kind: "struct", name, goType, fields: () => (fields ??= fieldsOf(definition)) };
+        : { kind: "struct", goType, fields: () => (fields ??= fieldsOf(definition)) };
     structs.set(name, shape);
   }
   return shape;
@@ -67,34 +63,30 @@ function fieldsOf(definition: Definition): ReadonlyMap<string, Field> {
 
 /** Structs with a text form of their own are never empty to Go's encoder, so their zero value is written out. */
 function zeroOf(shape: Shape, pointer: boolean): unknown {
-  if (pointer) return undefined;
-  return shape.kind === "quantity" ? "0" : shape.kind === "int-or-string" ? 0 : undefined;
+  if (pointer || shape.kind !== "scalar") return undefined;
+  return shape.scalar === "quantity" || shape.scalar === "int-or-string" ? zeroValues[shape.scalar] : undefined;
 }
 
 function shapeOf(property: Definition, typeName: string | undefined): Shape {
   if (property.$ref !== undefined) return structShape(property.$ref);
-  switch (property.type) {
-    case "array": {
-      const items = shapeOf(property.items ?? {}, typeName);
-      return { kind: "list", items, goType: `[]${items.goType}` };
-    }
-    case "object": {
-      const values = shapeOf(property.additionalProperties ?? {}, undefined);
-      return { kind: "map", values, goType: typeName ?? `map[string]${values.goType}` };
-    }
-    case "boolean":
-      return { kind: "boolean", goType: typeName ?? "bool" };
-    case "integer":
-      return property.format === "int64"
-        ? { kind: "int64", goType: typeName ?? "int64" }
-        : { kind: "int32", goType: typeName ?? "int32" };
-    case "number":
-      return { kind: "float64", goType: typeName ?? "float64" };
-    case "string":
-      return property.format === "byte"
-        ? { kind: "bytes", goType: "[]uint8" }
-        : { kind: "string", goType: typeName ?? "string" };
-    default:
-      return { kind: "anything", goType: "interface {}" };
+  if (property.type === "array") {
+    const items = shapeOf(property.items ?? {}, typeName);
+    return { kind: "list", items, goType: `[]${items.goType}` };
   }
+  if (property.type === "object") {
+    const values = shapeOf(property.additionalProperties ?? {}, undefined);
+    return { kind: "map", values, goType: typeName ?? `map[string]${values.goType}` };
+  }
+  const [name, goType] = scalarTypes[`${property.type}/${property.format ?? ""}`] ?? [];
+  return name && goType ? scalar(name, typeName ?? goType) : { kind: "anything", goType: "interface {}" };
 }
+
+/** By OpenAPI type and format. */
+const scalarTypes: Readonly<Record<string, readonly [Scalar, string]>> = {
+  "boolean/": ["boolean", "bool"],
+  "integer/int32": ["int32", "int32"],
+  "integer/int64": ["int64", "int64"],
+  "number/double": ["float64", "float64"],
+  "string/": ["string", "string"],
+  "string/byte": ["bytes", "[]uint8"],
+};
