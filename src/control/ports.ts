@@ -90,6 +90,8 @@ export type DeleteOptions = Omit<WriteOptions, "subresource" | "fieldValidation"
 
 /** The leader's lease as its writes see it. */
 export type Fence = {
+  /** Of the term we hold; undefined: we hold none. A write belongs to the term in which it was decided. */
+  readonly epoch: number | undefined;
   /** For how long no other process can hold the lease; 0 or less: we do not hold it. */
   remainingMs(): number;
   /**

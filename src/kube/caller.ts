@@ -43,6 +43,7 @@ export function caller(parts: CallerParts): Caller {
   return async call => {
     const { clock } = parts;
     const endsAt = clock.monotonic() + (call.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    const epoch = parts.fence?.epoch;
     let reidentified = false;
     for (let number = 1; ; number++) {
       const attempt: Attempt = {
@@ -53,7 +54,7 @@ export function caller(parts: CallerParts): Caller {
       };
       const identity = await parts.identities.current();
       const leftMs = endsAt - clock.monotonic();
-      const outcome = await settled(send(parts, call, { identity, leftMs }));
+      const outcome = await settled(send(parts, call, { identity, leftMs, epoch }));
       if ("response" in outcome && outcome.response.code === 401 && !reidentified) {
         // 401 comes before anything is done, so even a write may be sent again.
         reidentified = true;
@@ -86,7 +87,7 @@ function finish({ onWarning }: CallerParts, call: Call, outcome: Outcome, identi
 async function send(
   parts: CallerParts,
   call: Call,
-  { identity, leftMs }: { identity: Identity; leftMs: number },
+  { identity, leftMs, epoch }: { identity: Identity; leftMs: number; epoch: number | undefined },
 ): Promise<HttpResponse> {
   const { clock, connections } = parts;
   if (leftMs <= 0) throw new TimeoutError(`${call.method} ${call.path}: not sent in time.`, { sent: false });
@@ -102,11 +103,12 @@ async function send(
   const request = httpRequest(parts, call, identity, { timeout: `${timeoutMs}ms` });
   let answered = (): void => {};
   const admit = (): void => {
-    assertFits(fence.remainingMs(), timeoutMs);
+    assertFits(fence, { epoch, timeoutMs });
     answered = fence.enter();
   };
   const response = await exchange(dispatch, request, { ...terms, timeoutMs, admit });
-  answered();
+  // After a 5xx it may still be under way in the server.
+  if (response.code < 500) answered();
   return response;
 }
 

@@ -34,7 +34,7 @@ export type ConnectOptions = {
   fieldManager?: string;
   /** Compressed answers: worth it over slow links only. */
   gzip?: boolean;
-  /** What a credential plugin inherits. */
+  /** What a credential plugin inherits; without PATH only one named by its path is found. */
   env?: Readonly<Record<string, string | undefined>>;
   onWarning?: (text: string, path: string) => void;
   random?: () => number;
@@ -51,7 +51,7 @@ export type Connection = KubeApi & {
 export function connect(config: ClusterConfig, options: ConnectOptions): Connection {
   const parts: CallerParts = {
     connections: connections(config),
-    identities: identitySource(config, { clock: options.clock, env: options.env ?? process.env }),
+    identities: identitySource(config, { clock: options.clock, env: options.env ?? {} }),
     clock: options.clock,
     fence: options.fence,
     random: options.random ?? Math.random,

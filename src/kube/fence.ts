@@ -1,5 +1,6 @@
 // How long a write of a leader may take: so short that it ends, one way or the other, before another can lead. Pure.
 
+import type { Fence } from "../control/ports.ts";
 import { FencedError } from "./errors.ts";
 
 // For an abort to reach the server and for clocks that do not run alike.
@@ -16,9 +17,11 @@ export function writeTimeoutMs(leftMs: number, askedMs: number): number {
   return timeoutMs;
 }
 
-/** Asked where the bytes go to the socket: does a write of this time-out still end inside the lease? */
-export function assertFits(leftMs: number, timeoutMs: number): void {
-  if (leftMs < timeoutMs + MARGIN_MS) throw fenced(leftMs);
+/** Asked where the bytes go to the socket: does a write of this time-out still end inside the term it was decided in? */
+export function assertFits(fence: Fence, write: { epoch: number | undefined; timeoutMs: number }): void {
+  const leftMs = fence.remainingMs();
+  if (leftMs < write.timeoutMs + MARGIN_MS) throw fenced(leftMs);
+  if (fence.epoch !== write.epoch) throw new FencedError("Not sent: it was decided in an earlier term as leader.");
 }
 
 function fenced(leftMs: number): FencedError {

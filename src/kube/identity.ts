@@ -13,6 +13,8 @@ import type { Material } from "./kubeconfig-fields.ts";
 // The kubelet rotates a pod's token and CA in place; a minute is what client-go allows a stale token too.
 const FILES_AGAIN_MS = 60_000;
 
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
 export type TlsMaterial = {
   ca?: string;
   cert?: string;
@@ -100,7 +102,8 @@ function pluginSource(config: ClusterConfig, { clock, env }: IdentityContext): P
 }
 
 async function loadIdentity(config: ClusterConfig, plugin: PluginSource | undefined): Promise<Identity> {
-  const secure = config.server.startsWith("https:");
+  const { protocol, hostname } = new URL(config.server);
+  const secure = protocol === "https:";
   const ca = secure && config.ca !== undefined ? await read(config.ca, "certificate authority", config) : undefined;
   const serverTls: TlsMaterial = {
     insecure: config.insecureSkipTlsVerify,
@@ -108,8 +111,8 @@ async function loadIdentity(config: ClusterConfig, plugin: PluginSource | undefi
     ...(config.tlsServerName === undefined ? {} : { serverName: config.tlsServerName }),
   };
   const asUser = config.impersonate === undefined ? {} : impersonationHeaders(config.impersonate);
-  // As kubectl: nothing that proves who we are goes over a connection that anyone can read.
-  if (!secure) return { headers: asUser, tls: serverTls, secrets: [] };
+  // Nothing that proves who we are goes over a connection that others can read.
+  if (!secure && !LOOPBACK.test(hostname)) return { headers: asUser, tls: serverTls, secrets: [] };
 
   const { clientCertificate } = config.user;
   const issued = await plugin?.current(ca);

@@ -40,6 +40,7 @@ export type ElectionOptions = {
 type Instant = { monotonic: number; wall: number };
 type Term = { lease: Lease; renewedAt: Instant };
 type Write = { settledBy: number };
+type Outcome = { won?: Term; lost?: string; error?: Error };
 
 export class LeaderElection {
   readonly fence: Fence;
@@ -60,7 +61,14 @@ export class LeaderElection {
     if (durationMs % 1000 !== 0 || !(durationMs > renewWithinMs && renewWithinMs > retryMs)) {
       throw new TypeError("A lease lasts whole seconds, longer than renewWithinMs, which is longer than retryMs.");
     }
-    this.fence = { remainingMs: () => this.#remainingMs(), enter: () => this.#enter() };
+    const epochNow = (): number | undefined => this.epoch;
+    this.fence = {
+      get epoch() {
+        return epochNow();
+      },
+      remainingMs: () => this.#remainingMs(),
+      enter: () => this.#enter(),
+    };
     this.#next(0);
   }
 
@@ -108,25 +116,33 @@ export class LeaderElection {
 
   async #runTurn(): Promise<void> {
     const { retryMs, random } = this.#options;
-    try {
-      await (this.#term === undefined ? this.#acquire() : this.#renew(this.#term));
-      this.#lastError = undefined;
-    } catch (error) {
-      this.#lastError = asError(error);
-    }
+    const { won, lost, error } = await this.#attempt(this.#term);
+    this.#lastError = error;
+    // Won while stopping: only to be given back, so nobody is told.
+    if (won !== undefined && this.#stopped) this.#term = won;
+    else if (won !== undefined) this.#elected(won);
+    else if (lost !== undefined && this.#term !== undefined) this.#lose(lost);
     // Candidates do not all look in the same instant.
     this.#next(this.#term === undefined ? retryMs * (1 + 1.2 * random()) : retryMs);
   }
 
-  async #acquire(): Promise<void> {
+  async #attempt(term: Term | undefined): Promise<Outcome> {
+    try {
+      return await (term === undefined ? this.#acquire() : this.#renew(term));
+    } catch (error) {
+      return { error: asError(error) };
+    }
+  }
+
+  async #acquire(): Promise<Outcome> {
     const { api, clock, lease: key, identity, durationMs, retryMs } = this.#options;
     const current = await this.#read();
     const now = clock.monotonic();
     if (current !== undefined) this.#observed = observe(this.#observed, current, now);
-    // Deleted under its holder's feet: the holder still writes until its term is over.
-    if (this.#observed !== undefined && !isFree(this.#observed, now, durationMs)) return;
+    // That it was deleted under its holder's feet changes nothing: the holder writes until its term is over.
+    if (this.#observed !== undefined && !isFree(this.#observed, now, durationMs)) return {};
 
-    const startedAt = this.#instant();
+    const renewedAt = this.#instant();
     const spec = acquired(this.#observed?.lease, { identity, durationMs, now: clock.now() });
     const options = { timeoutMs: retryMs * 2 };
     const manifest = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { ...key }, spec };
@@ -134,33 +150,31 @@ export class LeaderElection {
       current === undefined
         ? await api.create<Lease>(LEASES, { namespace: key.namespace }, manifest, options)
         : await api.update<Lease>(LEASES, key, withSpec(current, spec), options);
-    if (this.#remainingMs(startedAt) <= 0 || this.#stopped) return;
-    this.#hold({ lease, renewedAt: startedAt });
-    this.#options.handlers.elected(spec.leaseTransitions ?? 0);
+    return { won: { lease, renewedAt } };
   }
 
-  async #renew(term: Term): Promise<void> {
+  async #renew(term: Term): Promise<Outcome> {
     const { api, clock, lease: key, retryMs } = this.#options;
     const renewedAt = this.#instant();
     const spec = renewed(term.lease, clock.now());
     try {
       const lease = await api.update<Lease>(LEASES, key, withSpec(term.lease, spec), { timeoutMs: retryMs * 2 });
+      // Stepped down meanwhile: the lease stays ours in name until it runs out.
       if (this.#term === term) this.#hold({ lease, renewedAt });
+      return {};
     } catch (error) {
       if (!(error instanceof ApiError) || (error.code !== 409 && error.code !== 404)) throw error;
-      const lease = await this.#read();
-      if (this.#term !== term) return;
-      if (lease !== undefined && isSameTerm(lease, term.lease)) {
-        // An earlier renewal of ours landed though its answer did not come: go on from its version.
-        this.#term = { ...term, lease };
-        await this.#renew(this.#term);
-        return;
-      }
-      if (lease !== undefined) this.#observed = observe(this.#observed, lease, clock.monotonic());
-      this.#lose(
-        lease === undefined ? "The lease was deleted." : `${lease.spec?.holderIdentity ?? "Nobody"} holds the lease.`,
-      );
     }
+    const lease = await this.#read();
+    if (this.#term !== term) return {};
+    if (lease !== undefined && isSameTerm(lease, term.lease)) {
+      // An earlier renewal of ours landed though its answer did not come: go on from its version.
+      this.#term = { ...term, lease };
+      return this.#renew(this.#term);
+    }
+    if (lease !== undefined) this.#observed = observe(this.#observed, lease, clock.monotonic());
+    const holder = lease?.spec?.holderIdentity;
+    return { lost: holder === undefined ? "The lease was deleted or given away." : `${holder} holds the lease now.` };
   }
 
   async #read(): Promise<Lease | undefined> {
@@ -171,6 +185,11 @@ export class LeaderElection {
       if (error instanceof ApiError && error.code === 404) return undefined;
       throw error;
     }
+  }
+
+  #elected(term: Term): void {
+    this.#hold(term);
+    this.#options.handlers.elected(term.lease.spec?.leaseTransitions ?? 0);
   }
 
   #hold(term: Term): void {
@@ -198,7 +217,9 @@ export class LeaderElection {
   }
 
   #enter(): () => void {
-    const write: Write = { settledBy: this.#options.clock.monotonic() + this.#remainingMs() };
+    const now = this.#options.clock.monotonic();
+    for (const old of this.#unanswered) if (old.settledBy <= now) this.#unanswered.delete(old);
+    const write: Write = { settledBy: now + this.#remainingMs() };
     this.#unanswered.add(write);
     return () => {
       this.#unanswered.delete(write);

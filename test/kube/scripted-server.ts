@@ -1,0 +1,102 @@
+// An HTTP(S) server on the loopback whose every answer a test writes itself, and which remembers what it was asked.
+
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import type { ClusterConfig } from "../../src/kube/kubeconfig.ts";
+import { serverCertificate } from "../../src/sim/http/certificate.ts";
+
+export type Asked = {
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  headers: IncomingMessage["headers"];
+  body: string;
+};
+
+export type Answer = (response: ServerResponse, asked: Asked) => void;
+
+export type ScriptedServer = {
+  url: string;
+  config: ClusterConfig;
+  asked: Asked[];
+  connectionCount(): number;
+  close(): Promise<void>;
+};
+
+/** `answers` are given in order, the last one again and again. */
+export async function scriptedServer(
+  answers: readonly Answer[],
+  options: { tls?: boolean; user?: ClusterConfig["user"] } = {},
+): Promise<ScriptedServer> {
+  const asked: Asked[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const url = new URL(request.url ?? "/", "http://server");
+      const one: Asked = {
+        method: request.method ?? "",
+        path: url.pathname,
+        query: url.searchParams,
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString("utf8"),
+      };
+      asked.push(one);
+      answers[Math.min(asked.length, answers.length) - 1]?.(response, one);
+    });
+  };
+  const made = options.tls === true ? serverCertificate(Date.now()) : undefined;
+  const server = made === undefined ? createHttpServer(handle) : createHttpsServer(made, handle);
+  server.on("connection", (socket: Socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));
+  const url = `${made === undefined ? "http" : "https"}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    asked,
+    config: {
+      source: "the test",
+      server: url,
+      namespace: "default",
+      insecureSkipTlsVerify: false,
+      user: options.user ?? {},
+      ...(made === undefined ? {} : { ca: { data: made.ca } }),
+    },
+    connectionCount: () => connections,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
+
+export function json(code: number, body: unknown, headers: Record<string, string> = {}): Answer {
+  return response => {
+    response.writeHead(code, { "content-type": "application/json", ...headers });
+    response.end(typeof body === "string" ? body : JSON.stringify(body));
+  };
+}
+
+export function status(code: number, reason: string, headers: Record<string, string> = {}): Answer {
+  const body = {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: `${reason}!`,
+    reason,
+    code,
+  };
+  return json(code, body, headers);
+}
+
+/** The connection is reset after the request has been read. */
+export const reset: Answer = response => {
+  response.socket?.resetAndDestroy();
+};
