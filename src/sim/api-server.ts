@@ -5,11 +5,17 @@ import type { KubeObject } from "../api/meta.ts";
 import { ApiError } from "../api/status.ts";
 import type { Clock } from "../control/ports.ts";
 import { type Backend, get, type Target } from "./backend.ts";
+import { isCrd } from "./crd.ts";
+import { CrdController } from "./crd-controller.ts";
+import { crdRules } from "./crd-rules.ts";
 import { decodeBody } from "./decode.ts";
 import { deleteResponse, remove } from "./delete.ts";
 import { deleteOptionsOf } from "./delete-options.ts";
+import { DisruptionBudgets } from "./disruption-budgets.ts";
+import { GarbageCollector } from "./garbage-collector.ts";
 import type { ServedKind } from "./kind.ts";
 import { list, parseVersion } from "./list.ts";
+import { NamespaceController } from "./namespace-controller.ts";
 import { requireNamespace } from "./namespaces.ts";
 import { dedupeOwners, settleNamespace } from "./object-meta.ts";
 import { refuseOptions } from "./options.ts";
@@ -33,6 +39,8 @@ export type ApiServerOptions = {
   random: Random;
   kinds: Iterable<ServedKind>;
   store?: StoreOptions;
+  /** False: an API server alone, without garbage collection, namespace deletion and the status of disruption budgets. */
+  controllers?: boolean;
 };
 
 export class ApiServer {
@@ -40,10 +48,15 @@ export class ApiServer {
   readonly store: Store;
   readonly #backend: Backend;
 
-  constructor({ clock, random, kinds, store }: ApiServerOptions) {
-    this.kinds = new ServedKinds(kinds);
+  constructor({ clock, random, kinds, store, controllers = true }: ApiServerOptions) {
+    this.kinds = new ServedKinds([...kinds].map(withOwnRules));
     this.store = new Store(store);
     this.#backend = { store: this.store, kinds: this.kinds, clock, random };
+    new CrdController(this.#backend);
+    if (!controllers) return;
+    new GarbageCollector(this.#backend);
+    new NamespaceController(this.#backend);
+    new DisruptionBudgets(this.#backend);
   }
 
   /** Never throws for what a client sent: a refusal is an answer. */
@@ -102,6 +115,7 @@ export class ApiServer {
     const { object, warnings } = decodeBody(kind, body, options.fieldValidation);
     warnings.push(...dedupeOwners(object));
     const stored = create(this.#backend, { kind, namespace }, object, options.dryRun === true);
+    warnings.push(...(kind.rules.warnings?.(stored.object, undefined) ?? []));
     return answer(stored, { code: 201, warnings });
   }
 
@@ -112,7 +126,13 @@ export class ApiServer {
     warnings.push(...dedupeOwners(object));
     requireNamespace(this.#backend, target);
     const { uid } = object.metadata;
-    const written = update(this.#backend, target, () => object, { dryRun: options.dryRun === true, uid });
+    let old: KubeObject | undefined;
+    const replace = (existing: KubeObject | undefined) => {
+      old = existing;
+      return object;
+    };
+    const written = update(this.#backend, target, replace, { dryRun: options.dryRun === true, uid });
+    warnings.push(...(target.kind.rules.warnings?.(written.stored.object, old) ?? []));
     return answer(written.stored, { code: written.created ? 201 : 200, warnings });
   }
 
@@ -127,6 +147,7 @@ export class ApiServer {
         settleNamespace(outcome.object, target.kind, target.namespace);
         checkName(outcome.object, target.name);
         warnings.push(...outcome.warnings, ...dedupeOwners(outcome.object));
+        warnings.push(...(target.kind.rules.warnings?.(outcome.object, existing) ?? []));
         return outcome.object;
       },
       { dryRun: request.options.dryRun === true },
@@ -148,6 +169,11 @@ export class ApiServer {
     }
     return selected;
   }
+}
+
+/** What a CustomResourceDefinition means is known here, not where its shape is. */
+function withOwnRules(kind: ServedKind): ServedKind {
+  return isCrd(kind) ? { ...kind, rules: { ...kind.rules, ...crdRules } } : kind;
 }
 
 /** Only reading crosses namespaces. */

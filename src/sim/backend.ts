@@ -5,7 +5,7 @@ import type { Clock } from "../control/ports.ts";
 import type { Cluster, ServedKind } from "./kind.ts";
 import type { Random } from "./random.ts";
 import { notFound } from "./refusal.ts";
-import { collectionOf, presented, resourceName, type ServedKinds } from "./served-kinds.ts";
+import { collectionOf, presented, resourceName, type ServedKinds, toStored } from "./served-kinds.ts";
 import { keyOf, type Store } from "./store.ts";
 import type { StoredObject } from "./stored.ts";
 
@@ -23,6 +23,14 @@ export function get(backend: Backend, target: Target): StoredObject {
   const stored = find(backend, target);
   if (stored === undefined) throw notFound(resourceName(target.kind), target.name);
   return stored;
+}
+
+/** Writes without judging; takes the object over. */
+export function save(backend: Backend, target: Target, object: KubeObject, dryRun: boolean): StoredObject {
+  const { store } = backend;
+  const { kind, namespace, name } = target;
+  if (dryRun) return store.unstored(object);
+  return presented(kind, store.put(collectionOf(store, kind), keyOf(namespace, name), toStored(kind, object)));
 }
 
 /** The other objects, as far as admission rules look at them. */

@@ -1,13 +1,12 @@
 // Binding a pod to a node, once: what a scheduler posts.
 
 import type { KubeObject } from "../api/meta.ts";
-import { type Backend, get, type Target } from "./backend.ts";
+import { type Backend, get, save, type Target } from "./backend.ts";
 import { deepCopy, isObject } from "./json-value.ts";
 import { admitToNamespace } from "./namespaces.ts";
 import { setPodCondition } from "./pod-condition.ts";
 import { badRequest, conflict, failure } from "./refusal.ts";
 import type { ApiRequest } from "./request.ts";
-import { save } from "./write.ts";
 
 type Binding = {
   metadata: { name?: string; uid?: string; annotations?: Record<string, string>; labels?: Record<string, string> };

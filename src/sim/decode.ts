@@ -3,6 +3,7 @@
 
 import { apiVersionOf, type KubeObject } from "../api/meta.ts";
 import { applyDefaults } from "../api/schema/defaults.ts";
+import { invalid as wrong } from "../api/schema/field-error.ts";
 import { coerceMetadata } from "../api/schema/object-meta.ts";
 import { prune } from "../api/schema/prune.ts";
 import { ApiError } from "../api/status.ts";
@@ -34,6 +35,7 @@ export function decodePatched(kind: ServedKind, patched: unknown, options: Patch
   const object = patched as KubeObject;
   if (!isObject(object.metadata)) object.metadata = {} as KubeObject["metadata"];
   if (kind.strategic) refuseOtherKind(kind, object, refused);
+  else refuseOtherType(kind, object);
   const unknown = [...options.unknown, ...readFields(kind, object, refused)];
   if (unknown.length > 0 && options.validation === "Strict")
     throw refused(`strict decoding error: ${unknown.join(", ")}`);
@@ -76,7 +78,7 @@ function typed(kind: ServedKind, body: unknown): KubeObject {
   } else {
     refuseUntyped(kind, body);
     if (body.apiVersion !== apiVersionOf(resource)) throw otherVersion(kind, String(body.apiVersion));
-    if (body.kind !== resource.kind) throw otherKind(kind, body);
+    refuseOtherType(kind, body);
   }
   body.metadata ??= {};
   return body as KubeObject;
@@ -109,13 +111,13 @@ function otherVersion({ resource }: ServedKind, found: string): ApiError {
 }
 
 /** A custom object of another kind passes decoding and fails validation, under its own kind's name. */
-export function otherKind({ resource }: ServedKind, object: JsonObject): ApiError {
-  const found = String(object.kind);
+function refuseOtherType({ resource }: ServedKind, object: JsonObject): void {
+  const must = { kind: resource.kind, apiVersion: apiVersionOf(resource) };
+  const errors = (["kind", "apiVersion"] as const).flatMap(field =>
+    object[field] === must[field] ? [] : [wrong(field, object[field], `must be ${must[field]}`)],
+  );
   const name = isObject(object.metadata) ? String(object.metadata.name ?? "") : "";
-  const message = `Invalid value: ${JSON.stringify(found)}: must be ${resource.kind}`;
-  return invalid({ group: resource.group, name: found }, name, [
-    { path: "kind", reason: "FieldValueInvalid", message },
-  ]);
+  if (errors.length > 0) throw invalid({ group: resource.group, name: String(object.kind) }, name, errors);
 }
 
 function versionOf(object: JsonObject): string {

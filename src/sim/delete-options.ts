@@ -1,9 +1,10 @@
-// How a deletion is wanted: the DeleteOptions of the body or of the query, checked.
+// How a deletion is wanted (the DeleteOptions of the body or of the query, checked) and what came of it.
 
 import type { FieldError } from "../api/schema/schema.ts";
 import { isObject, type JsonObject } from "./json-value.ts";
 import { badRequest, invalid } from "./refusal.ts";
 import type { ApiRequest } from "./request.ts";
+import type { StoredObject } from "./stored.ts";
 
 export type DeleteOptions = {
   dryRun: boolean;
@@ -13,6 +14,14 @@ export type DeleteOptions = {
   propagation?: "Background" | "Foreground" | "Orphan" | undefined;
   /** The old spelling of propagation, which also changes the answer's code. */
   orphanDependents?: boolean | undefined;
+};
+
+export type Removed = {
+  /** As marked, or the last state of what is gone. */
+  stored: StoredObject;
+  deleted: boolean;
+  /** The answer is the object, not a Status. */
+  asObject: boolean;
 };
 
 /** From the body if there is one, else from the query. */

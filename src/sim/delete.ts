@@ -3,9 +3,11 @@
 
 import type { KubeObject } from "../api/meta.ts";
 import type { Status } from "../api/status.ts";
-import { type Backend, get, type Target } from "./backend.ts";
+import { type Backend, get, save, type Target } from "./backend.ts";
 import type { ServedKind } from "./kind.ts";
-import type { DeleteOptions } from "./delete-options.ts";
+import { isCrd } from "./crd.ts";
+import { removeCrd } from "./crd-rules.ts";
+import type { DeleteOptions, Removed } from "./delete-options.ts";
 import { isNamespace, removeNamespace } from "./namespaces.ts";
 import { timestamp } from "./object-meta.ts";
 import { conflict } from "./refusal.ts";
@@ -13,28 +15,17 @@ import type { ApiResponse } from "./request.ts";
 import { collectionOf, groupResource, kindName, presented } from "./served-kinds.ts";
 import { keyOf } from "./store.ts";
 import type { StoredObject } from "./stored.ts";
-import { save } from "./write.ts";
-
-export type Removed = {
-  /** As marked, or the last state of what is gone. */
-  stored: StoredObject;
-  deleted: boolean;
-  /** The answer is the object, not a Status. */
-  asObject: boolean;
-};
 
 export function remove(backend: Backend, target: Target, options: DeleteOptions): Removed {
   const existing = get(backend, target);
-  if (isNamespace(target.kind)) {
-    const marked = removeNamespace(backend, target, options);
-    if (marked !== undefined) return marked;
-  }
+  const marked = markOwnWay(backend, target, options);
+  if (marked !== undefined) return marked;
   const { kind } = target;
   refuseOther(kind, existing.object, options);
   const grace = graceOf(kind, existing.object, { asked: options.gracePeriodSeconds, now: backend.clock.now() });
   if (grace.kind === "pending") return { stored: existing, deleted: false, asObject: true };
 
-  const object = marked(existing.object, grace);
+  const object = withGrace(existing.object, grace);
   const finalizers = finalizersFor(kind, existing.object, options);
   if (finalizers.length > 0) object.metadata.finalizers = finalizers;
   else delete object.metadata.finalizers;
@@ -50,6 +41,12 @@ export function remove(backend: Backend, target: Target, options: DeleteOptions)
   const { store } = backend;
   const last = store.remove(collectionOf(store, kind), keyOf(target.namespace, target.name));
   return { stored: last === undefined ? written : presented(kind, last), deleted: true, asObject };
+}
+
+/** Namespaces and CustomResourceDefinitions are emptied first; undefined: nothing special about this one (any more). */
+function markOwnWay(backend: Backend, target: Target, options: DeleteOptions): Removed | undefined {
+  if (isNamespace(target.kind)) return removeNamespace(backend, target, options);
+  return isCrd(target.kind) ? removeCrd(backend, target, options) : undefined;
 }
 
 function saveIfChanged(
@@ -91,7 +88,7 @@ function graceOf(
   return { kind: "graceful", seconds: wanted === 0 ? 0 : 1, deletionTimestamp: timestamp(now), isFirst: false };
 }
 
-function marked(object: KubeObject, grace: Grace): KubeObject {
+function withGrace(object: KubeObject, grace: Grace): KubeObject {
   const metadata = { ...object.metadata };
   if (grace.kind === "graceful") {
     if (grace.isFirst && metadata.generation) metadata.generation++;

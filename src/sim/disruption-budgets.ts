@@ -3,7 +3,7 @@
 
 import type { KubeObject } from "../api/meta.ts";
 import { type LabelSelector, matches, type Selector, selectorOf } from "../api/selector.ts";
-import type { Backend } from "./backend.ts";
+import { type Backend, save } from "./backend.ts";
 import { type ControllerRef, controllerOf, expectedScale } from "./controller-scale.ts";
 import type { Change } from "./history.ts";
 import { deepCopy, deepEqual } from "./json-value.ts";
@@ -12,7 +12,6 @@ import { timestamp } from "./object-meta.ts";
 import { isReady } from "./pod-condition.ts";
 import type { Collection } from "./store.ts";
 import { WorkQueue } from "./work-queue.ts";
-import { save } from "./write.ts";
 
 type Condition = {
   type: string;

@@ -4,7 +4,7 @@
 import type { KubeObject } from "../api/meta.ts";
 import { type LabelSelector, matches, selectorOf } from "../api/selector.ts";
 import type { ApiError } from "../api/status.ts";
-import { type Backend, get, type Target } from "./backend.ts";
+import { type Backend, get, save, type Target } from "./backend.ts";
 import { remove } from "./delete.ts";
 import { type DeleteOptions, deleteOptionsOf } from "./delete-options.ts";
 import { allowedCondition, type Budget, budgetKind, setCondition } from "./disruption-budgets.ts";
@@ -15,7 +15,6 @@ import { isReady, setPodCondition } from "./pod-condition.ts";
 import { badRequest, conflict, failure, forbidden, tooManyRequests } from "./refusal.ts";
 import type { ApiRequest } from "./request.ts";
 import { collectionOf } from "./served-kinds.ts";
-import { save } from "./write.ts";
 
 const disruptedPodMax = 2000;
 const cannotEvict = "Cannot evict pod as it would violate the pod's disruption budget.";

@@ -41,6 +41,8 @@ export type ServedKind = {
   unconditionalUpdate?: boolean;
   /** Set where the same objects are served in two groups (events.k8s.io): they are kept in the other kind's form. */
   storedAs?: StoredAs;
+  /** False: a version that is only stored. It has no path of its own. */
+  served?: boolean;
   /** Where the scale subresource finds its numbers; absent: where the server's own workloads keep them. */
   scale?: ScalePaths;
   rules: KindRules;
@@ -76,6 +78,8 @@ export type KindRules = {
   /** Fields that only the server fills, before validation: status dropped on create, generation counted, … */
   prepare?(object: KubeObject, context: { old?: KubeObject; subresource?: Subresource; now: number }): void;
   validate?(object: KubeObject, context: { old?: KubeObject; subresource?: Subresource }): FieldError[];
+  /** What the writer should know about a write that succeeds. */
+  warnings?(object: KubeObject, old: KubeObject | undefined): string[];
   /** Fields that a fieldSelector may name, beside metadata.name and metadata.namespace. */
   selectableFields?(object: KubeObject): Readonly<Record<string, string>>;
   /** Seconds of graceful deletion; undefined: deleted at once. */

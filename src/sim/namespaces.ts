@@ -1,15 +1,13 @@
 // Namespaces: nothing is created in one that is missing or going, and one that is going is emptied before it is gone.
 
 import type { KubeObject } from "../api/meta.ts";
-import { type Backend, get, type Target } from "./backend.ts";
-import type { Removed } from "./delete.ts";
-import type { DeleteOptions } from "./delete-options.ts";
+import { type Backend, get, save, type Target } from "./backend.ts";
+import type { DeleteOptions, Removed } from "./delete-options.ts";
 import { deepCopy } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
 import { timestamp } from "./object-meta.ts";
 import { conflict, forbidden, notFound } from "./refusal.ts";
 import { resourceName } from "./served-kinds.ts";
-import { save } from "./write.ts";
 
 const immortal = new Set(["default", "kube-system", "kube-public"]);
 const namespaces = { group: "", name: "namespaces" };

@@ -15,11 +15,13 @@ export function keyOf(namespace: string | undefined, name: string): string {
   return namespace === undefined || namespace === "" ? name : `${namespace}/${name}`;
 }
 
+export type Watcher = { change(change: Change): void; end(): void };
+
 export class Collection {
   readonly name: string;
   readonly keys = new OrderedKeys();
   readonly history: History;
-  readonly watchers = new Set<(change: Change) => void>();
+  readonly watchers = new Set<Watcher>();
   readonly #byKey = new Map<string, StoredObject>();
 
   constructor(name: string, history: History) {
@@ -38,6 +40,11 @@ export class Collection {
   set(key: string, stored: StoredObject): void {
     if (!this.#byKey.has(key)) this.keys.add(key);
     this.#byKey.set(key, stored);
+  }
+
+  /** The kind is no longer served. */
+  endWatches(): void {
+    for (const watcher of [...this.watchers]) watcher.end();
   }
 
   delete(key: string): void {
@@ -117,6 +124,6 @@ export class Store {
   #record(collection: Collection, change: Change): void {
     collection.history.add(change);
     for (const listener of this.#listeners) listener(collection, change);
-    for (const watcher of collection.watchers) watcher(change);
+    for (const watcher of collection.watchers) watcher.change(change);
   }
 }

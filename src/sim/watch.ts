@@ -11,7 +11,7 @@ import { expired, tooLargeVersion } from "./refusal.ts";
 import type { ApiResponse, RequestOptions, StoredEvent } from "./request.ts";
 import type { Selection } from "./selection.ts";
 import { collectionOf, presented } from "./served-kinds.ts";
-import type { Collection, Store } from "./store.ts";
+import type { Collection, Store, Watcher } from "./store.ts";
 
 export type WatchResponse = Extract<ApiResponse, { kind: "watch" }>;
 type Sink = Parameters<WatchResponse["start"]>[0];
@@ -62,9 +62,9 @@ class Watch {
     }
     // A version from the future is waited for in silence: nothing older than it is sent.
     this.#seen = from.kind === "after" ? Math.max(from.revision, store.revision) : store.revision;
-    const onChange = (change: Change) => this.#change(change);
-    this.#collection.watchers.add(onChange);
-    this.#cancels.push(() => this.#collection.watchers.delete(onChange));
+    const watcher: Watcher = { change: change => this.#change(change), end: () => this.#end(undefined) };
+    this.#collection.watchers.add(watcher);
+    this.#cancels.push(() => this.#collection.watchers.delete(watcher));
     this.#endsAt = clock.monotonic() + timeoutMs;
     this.#cancels.push(clock.after(timeoutMs, () => this.#end(undefined)));
     if (this.#bookmarks) this.#nextBookmark();

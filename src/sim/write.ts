@@ -5,7 +5,7 @@ import { metadataErrors } from "../api/schema/object-meta.ts";
 import type { FieldError } from "../api/schema/schema.ts";
 import { ApiError } from "../api/status.ts";
 import type { Subresource } from "../control/ports.ts";
-import { type Backend, clusterOf, find, type Target } from "./backend.ts";
+import { type Backend, clusterOf, find, save, type Target } from "./backend.ts";
 import { deepEqual } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
 import { admitToNamespace } from "./namespaces.ts";
@@ -21,7 +21,7 @@ import {
   notFound,
   staleVersion,
 } from "./refusal.ts";
-import { collectionOf, kindName, presented, resourceName, toStored } from "./served-kinds.ts";
+import { collectionOf, kindName, resourceName } from "./served-kinds.ts";
 import { keyOf } from "./store.ts";
 import type { StoredObject } from "./stored.ts";
 
@@ -217,14 +217,4 @@ export function checkName(object: KubeObject, name: string): void {
   if (object.metadata.name !== name) {
     throw badRequest(`the name of the object (${object.metadata.name}) does not match the name on the URL (${name})`);
   }
-}
-
-export function save(
-  { store }: Backend,
-  { kind, namespace, name }: Target,
-  object: KubeObject,
-  dryRun: boolean,
-): StoredObject {
-  if (dryRun) return store.unstored(object);
-  return presented(kind, store.put(collectionOf(store, kind), keyOf(namespace, name), toStored(kind, object)));
 }

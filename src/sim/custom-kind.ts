@@ -1,0 +1,150 @@
+// How a version of a CustomResourceDefinition is served: schema, subresources, columns, selectable fields and what is
+// judged on each write.
+
+import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
+import { invalid } from "../api/schema/field-error.ts";
+import { metadataErrors } from "../api/schema/object-meta.ts";
+import type { FieldError, Schema } from "../api/schema/schema.ts";
+import { validate } from "../api/schema/validate.ts";
+import type { Subresource } from "../control/ports.ts";
+import type { Crd, CrdVersion } from "./crd.ts";
+import { isObject } from "./json-value.ts";
+import type { KindRules, ScalePaths, ServedKind } from "./kind.ts";
+import { printerColumns } from "./printer-columns.ts";
+
+export function customKinds(crd: Crd): ServedKind[] {
+  const storage = crd.spec.versions.find(version => version.storage);
+  return crd.spec.versions
+    .filter(version => version.served || version === storage)
+    .map(version => customKind(crd, version));
+}
+
+function customKind(crd: Crd, version: CrdVersion): ServedKind {
+  const { group, names, scope, versions } = crd.spec;
+  const namespaced = scope === "Namespaced";
+  const resource: Resource = { group, version: version.name, plural: names.plural, kind: names.kind, namespaced };
+  const schema: Schema = version.schema?.openAPIV3Schema ?? {};
+  const scale = scalePaths(version);
+  const stored = versions.find(({ storage }) => storage)?.name ?? version.name;
+  return {
+    resource,
+    singular: names.singular ?? names.kind.toLowerCase(),
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    subresources: subresourcesOf(version),
+    schema,
+    strategic: false,
+    columns: printerColumns(version.additionalPrinterColumns),
+    unconditionalUpdate: false,
+    ...(scale && { scale }),
+    ...(stored !== version.name && { storedAs: otherVersion(resource, stored) }),
+    served: version.served,
+    rules: rulesFor({ resource, schema, version, scale }),
+  };
+}
+
+/** Without a webhook, versions differ in nothing but their name. */
+function otherVersion(resource: Resource, stored: string): NonNullable<ServedKind["storedAs"]> {
+  const here = apiVersionOf(resource);
+  const there = apiVersionOf({ group: resource.group, version: stored });
+  return {
+    resource: { ...resource, version: stored },
+    toStored: object => ({ ...object, apiVersion: there }),
+    fromStored: object => ({ ...object, apiVersion: here }),
+  };
+}
+
+function subresourcesOf({ subresources }: CrdVersion): Subresource[] {
+  return (["status", "scale"] as const).filter(name => subresources?.[name] !== undefined);
+}
+
+function scalePaths({ subresources }: CrdVersion): ScalePaths | undefined {
+  const scale = subresources?.scale;
+  if (scale === undefined) return undefined;
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale;
+  const paths = { spec: specReplicasPath.slice(1), status: statusReplicasPath.slice(1) };
+  return labelSelectorPath ? { ...paths, selector: labelSelectorPath.slice(1) } : paths;
+}
+
+type Served = { resource: Resource; schema: Schema; version: CrdVersion; scale: ScalePaths | undefined };
+
+function rulesFor({ resource, schema, version, scale }: Served): KindRules {
+  const fields = (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.slice(1));
+  return {
+    countsGeneration: true,
+    prepare: (object, { old }) => {
+      if (old === undefined && version.subresources?.status !== undefined) delete object.status;
+    },
+    validate: (object, { old, subresource }) => {
+      const metadata =
+        old === undefined ? metadataErrors(object.metadata, { namespaced: resource.namespaced, path: "metadata" }) : [];
+      const values = validate(object, schema, {
+        ...(old && { old }),
+        ...(subresource === "status" && { subresource }),
+      });
+      return [...metadata, ...values, ...scaleErrors(object, { scale, subresource })];
+    },
+    warnings: (object, old) => finalizerWarnings(object, old),
+    ...(fields.length > 0 && { selectableFields: object => selected(object, fields) }),
+  };
+}
+
+function selected(object: KubeObject, fields: readonly string[]): Record<string, string> {
+  return Object.fromEntries(fields.map(field => [field, textOf(valueAt(object, field))]));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+}
+
+function valueAt(object: KubeObject, path: string): unknown {
+  let at: unknown = object;
+  for (const part of path.split(".")) at = isObject(at) ? at[part] : undefined;
+  return at;
+}
+
+const replicasMax = 2 ** 31 - 1;
+
+function scaleErrors(
+  object: KubeObject,
+  { scale, subresource }: { scale: ScalePaths | undefined; subresource: Subresource | undefined },
+): FieldError[] {
+  if (scale === undefined) return [];
+  const errors = subresource === "status" ? [] : replicasErrors(object, scale.spec);
+  errors.push(...replicasErrors(object, scale.status));
+  const selector = scale.selector === undefined ? undefined : valueAt(object, scale.selector);
+  if (selector !== undefined && typeof selector !== "string") {
+    const why = `.${scale.selector} accessor error: ${JSON.stringify(selector)} is of the type ${goType(selector)}, expected string`;
+    errors.push(invalid(`.${scale.selector}`, "", why));
+  }
+  return errors;
+}
+
+function replicasErrors(object: KubeObject, path: string): FieldError[] {
+  const value = valueAt(object, path) ?? 0;
+  const at = `.${path}`;
+  if (typeof value !== "number" || !Number.isInteger(value)) {
+    const why = `${at} accessor error: ${String(value)} is of the type ${goType(value)}, expected int64`;
+    return [invalid(at, 0, why)];
+  }
+  if (value < 0) return [invalid(at, value, "should be a non-negative integer")];
+  return value > replicasMax ? [invalid(at, value, `should be less than or equal to ${replicasMax}`)] : [];
+}
+
+function goType(value: unknown): string {
+  if (typeof value === "boolean") return "bool";
+  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  return Array.isArray(value) ? "[]interface {}" : isObject(value) ? "map[string]interface {}" : "string";
+}
+
+const standardFinalizers = ["orphan", "foregroundDeletion", "kubernetes"];
+
+function finalizerWarnings({ metadata }: KubeObject, old: KubeObject | undefined): string[] {
+  const before = old?.metadata.finalizers ?? [];
+  return (metadata.finalizers ?? [])
+    .filter(name => !before.includes(name) && !name.includes("/") && !standardFinalizers.includes(name))
+    .map(name => {
+      const better = name.includes(".") ? "finalizer name including a path (/)" : "finalizer name";
+      return `metadata.finalizers: ${JSON.stringify(name)}: prefer a domain-qualified ${better} to avoid accidental conflicts with other finalizer writers`;
+    });
+}
