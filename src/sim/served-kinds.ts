@@ -15,12 +15,13 @@ export class ServedKinds {
   }
 
   find(resource: Pick<Resource, "group" | "version" | "plural">): ServedKind | undefined {
-    return this.#byPath.get(pathOf(resource));
+    const kind = this.#byPath.get(pathOf(resource));
+    return kind?.served === false ? undefined : kind;
   }
 
   /** In the order in which they began to be served. */
-  all(): Iterable<ServedKind> {
-    return this.#byPath.values();
+  *all(): Generator<ServedKind> {
+    for (const kind of this.#byPath.values()) if (kind.served !== false) yield kind;
   }
 
   /** The kind that an ownerReference names, by its apiVersion and kind. */
