@@ -1,6 +1,7 @@
 // Fills in defaults of a structural schema as the API server does: before validation, inside whatever is present,
 // never for an absent parent. It never looks at x-kubernetes-* keywords or validity.
 
+import { fieldSchema } from "./correlate.ts";
 import type { Schema } from "./schema.ts";
 
 /** In place: first nulls that may be neither null nor defaulted are removed, then defaults are filled in. */
@@ -18,7 +19,7 @@ function dropNulls(value: unknown, schema: Schema | undefined): void {
   }
   const fields = value as Record<string, unknown>;
   for (const key of Object.keys(fields)) {
-    const known = fieldSchema(schema, key);
+    const known = schema && fieldSchema(schema, key);
     if (fields[key] === null && known && known.nullable !== true && hasNoDefault(known)) delete fields[key];
     else dropNulls(fields[key], known);
   }
@@ -51,10 +52,4 @@ function filled(value: unknown, schema: Schema): unknown {
 
 function hasNoDefault(schema: Schema): boolean {
   return schema.default === undefined || schema.default === null;
-}
-
-function fieldSchema(schema: Schema | undefined, key: string): Schema | undefined {
-  if (schema?.properties !== undefined && Object.hasOwn(schema.properties, key)) return schema.properties[key];
-  const additional = schema?.additionalProperties;
-  return typeof additional === "object" ? additional : undefined;
 }

@@ -1,20 +1,227 @@
-// Metadata of a resource: which fields it has, of which types, and what they may hold. The schema of a custom kind
-// never says this; the server knows it, at the root and inside every embedded resource.
+// Metadata of a resource: read as the server reads it, and judged: names, labels, annotations, owners, finalizers.
 
+import { parseApiVersion } from "../meta.ts";
+import { labelErrors, labelValueErrors, qualifiedNameErrors, subdomainErrors } from "../name.ts";
+import { fieldSchema, isEqual, isFields } from "./correlate.ts";
+import { forbidden, invalid, required, tooLong } from "./field-error.ts";
+import { objectMetaSchema, typeComplaint } from "./metadata-shape.ts";
+import { prune } from "./prune.ts";
 import type { FieldError, Schema } from "./schema.ts";
 
 /**
- * Drops unknown fields of `metadata` (at the root and in embedded resources) and returns their paths; `error` is set
- * when a known field has the wrong type, which the server answers with 400.
+ * Reads `metadata` as the server does, in place, at the root and in embedded resources: unknown and empty fields are
+ * dropped. `unknown` are the dropped paths for strict field validation; `error` is set when a known field has the wrong
+ * type, which the server answers with 400.
  */
-export function coerceMetadata(_value: unknown, _schema: Schema): { unknown: string[]; error?: FieldError } {
-  return { unknown: [] };
+export function coerceMetadata(value: unknown, schema: Schema): { unknown: string[]; error?: FieldError } {
+  const unknown: string[] = [];
+  const error = coerce(value, { ...schema, "x-kubernetes-embedded-resource": true }, "", unknown);
+  return error === undefined ? { unknown: unknown.sort() } : { unknown: unknown.sort(), error };
 }
 
-/** `metadata` of the object itself: names, labels, annotations, finalizers, owners. */
-export function metadataErrors(
-  _metadata: Record<string, unknown>,
-  _options: { namespaced: boolean; path: string; old?: Record<string, unknown> },
-): FieldError[] {
-  return [];
+function coerce(value: unknown, schema: Schema | undefined, path: string, unknown: string[]): FieldError | undefined {
+  if (schema === undefined || typeof value !== "object" || value === null) return undefined;
+  if (Array.isArray(value)) {
+    for (const [i, item] of value.entries()) {
+      const error = coerce(item, schema.items, `${path}[${i}]`, unknown);
+      if (error !== undefined) return error;
+    }
+    return undefined;
+  }
+  const fields = value as Record<string, unknown>;
+  const embedded = schema["x-kubernetes-embedded-resource"] === true;
+  for (const key of Object.keys(fields)) {
+    const at = path === "" ? key : `${path}.${key}`;
+    const error = embedded ? coerceMetaField(fields, key, at, unknown) : undefined;
+    const below = error ?? coerce(fields[key], fieldSchema(schema, key), at, unknown);
+    if (below !== undefined) return below;
+  }
+  return undefined;
+}
+
+function coerceMetaField(
+  fields: Record<string, unknown>,
+  key: string,
+  path: string,
+  unknown: string[],
+): FieldError | undefined {
+  const value = fields[key];
+  if (key === "apiVersion" || key === "kind")
+    return typeof value === "string" ? undefined : invalid(path, value, "must be a string");
+  if (key !== "metadata") return undefined;
+  const complaint = typeComplaint(value, objectMetaSchema, "");
+  if (complaint !== undefined) return invalid(path, value, complaint);
+  if (value === null) {
+    delete fields[key];
+    return undefined;
+  }
+  for (const dropped of prune(value, objectMetaSchema, { root: false })) unknown.push(`${path}.${dropped}`);
+  dropEmpty(value as Record<string, unknown>);
+  return undefined;
+}
+
+/** Go leaves zero values out when it writes the metadata back. */
+function dropEmpty(metadata: Record<string, unknown>): void {
+  for (const [key, value] of Object.entries(metadata)) {
+    const empty =
+      value === null ||
+      value === "" ||
+      (key === "generation" && value === 0) ||
+      (Array.isArray(value) && value.length === 0) ||
+      (isFields(value) && Object.keys(value).length === 0);
+    if (empty) delete metadata[key];
+  }
+}
+
+type Metadata = Readonly<Record<string, unknown>>;
+type NameErrors = (name: string) => string[];
+
+const annotationsMaxBytes = 256 * 1024;
+const managerMaxBytes = 128;
+const subresourceMaxBytes = 256;
+
+export type MetadataOptions = {
+  namespaced: boolean;
+  path?: string;
+  /** Names of most kinds are DNS subdomains. */
+  nameErrors?: NameErrors;
+  /** The stored metadata, on update: identity must not change, and a name is not judged again. */
+  old?: Metadata;
+};
+
+/** `metadata` of an object as it is about to be stored. */
+export function metadataErrors(metadata: Metadata, options: MetadataOptions): FieldError[] {
+  const { path = "metadata", old } = options;
+  const identity = old === undefined ? nameFindings(metadata, options, path) : updateFindings(metadata, old, path);
+  return [
+    ...identity,
+    ...labelFindings(texts(metadata["labels"]), `${path}.labels`),
+    ...annotationFindings(texts(metadata["annotations"]), `${path}.annotations`),
+    ...ownerFindings(list(metadata["ownerReferences"]), `${path}.ownerReferences`),
+    ...(old === undefined ? finalizerFindings(list(metadata["finalizers"]).map(String), `${path}.finalizers`) : []),
+    ...managedFieldFindings(list(metadata["managedFields"]), `${path}.managedFields`),
+  ];
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const texts = (value: unknown): [string, string][] =>
+  isFields(value) ? Object.entries(value).map(([key, entry]) => [key, textOf(entry)]) : [];
+
+function nameFindings(metadata: Metadata, options: MetadataOptions, path: string): FieldError[] {
+  const { namespaced, nameErrors = subdomainErrors } = options;
+  const name = textOf(metadata["name"]);
+  const generateName = textOf(metadata["generateName"]);
+  const namespace = textOf(metadata["namespace"]);
+  const findings =
+    generateName === "" ? [] : all(`${path}.generateName`, generateName, nameErrors(asPrefix(generateName)));
+  if (name === "") findings.push(required(`${path}.name`, "name or generateName is required"));
+  else findings.push(...all(`${path}.name`, name, nameErrors(name)));
+  if (namespaced && namespace === "") findings.push(required(`${path}.namespace`, ""));
+  if (namespaced && namespace !== "") findings.push(...all(`${path}.namespace`, namespace, labelErrors(namespace)));
+  if (!namespaced && namespace !== "") findings.push(forbidden(`${path}.namespace`, "not allowed on this type"));
+  const generation = metadata["generation"];
+  if (typeof generation === "number" && generation < 0)
+    findings.push(invalid(`${path}.generation`, generation, "must be greater than or equal to 0"));
+  return findings;
+}
+
+/** A dash at the end of a prefix is fine: the generated part follows it. */
+function asPrefix(name: string): string {
+  return name.length > 1 && name.endsWith("-") ? `${name.slice(0, -2)}a` : name;
+}
+
+const immutable = ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"];
+
+function updateFindings(metadata: Metadata, old: Metadata, path: string): FieldError[] {
+  const findings: FieldError[] = [];
+  const known = list(old["finalizers"]);
+  const added = list(metadata["finalizers"]).filter(finalizer => !known.includes(finalizer));
+  if (old["deletionTimestamp"] !== undefined && added.length > 0) {
+    const shown = `[]string{${[...new Set(added)]
+      .sort()
+      .map(name => JSON.stringify(name))
+      .join(", ")}}`;
+    const rule = "no new finalizers can be added if the object is being deleted";
+    findings.push(forbidden(`${path}.finalizers`, `${rule}, found new finalizers ${shown}`));
+  }
+  if (textOf(metadata["resourceVersion"]) === "")
+    findings.push(invalid(`${path}.resourceVersion`, "", "must be specified for an update"));
+  const generation = Number(metadata["generation"] ?? 0);
+  if (generation < Number(old["generation"] ?? 0))
+    findings.push(invalid(`${path}.generation`, generation, "must not be decremented"));
+  for (const field of immutable)
+    if (!isEqual(metadata[field], old[field]))
+      findings.push(
+        invalid(`${path}.${field}`, metadata[field] ?? (textFields.has(field) ? "" : null), "field is immutable"),
+      );
+  return findings;
+}
+
+const textFields: ReadonlySet<string> = new Set(["name", "namespace", "uid"]);
+
+function all(path: string, value: unknown, complaints: readonly string[]): FieldError[] {
+  return complaints.map(complaint => invalid(path, value, complaint));
+}
+
+function labelFindings(labels: readonly [string, string][], path: string): FieldError[] {
+  return labels.flatMap(([key, value]) => [
+    ...all(path, key, qualifiedNameErrors(key)),
+    ...all(path, value, labelValueErrors(value)),
+  ]);
+}
+
+function annotationFindings(annotations: readonly [string, string][], path: string): FieldError[] {
+  const findings = annotations.flatMap(([key]) => all(path, key, qualifiedNameErrors(key.toLowerCase())));
+  const bytes = annotations.reduce((sum, [key, value]) => sum + utf8Length(key) + utf8Length(value), 0);
+  return bytes > annotationsMaxBytes ? [...findings, tooLong(path, annotationsMaxBytes)] : findings;
+}
+
+function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+function ownerFindings(owners: readonly unknown[], path: string): FieldError[] {
+  const findings: FieldError[] = [];
+  let controller: string | undefined;
+  for (const owner of owners) {
+    if (!isFields(owner)) continue;
+    const { version } = parseApiVersion(textOf(owner["apiVersion"]));
+    if (version === "")
+      findings.push(invalid(`${path}.apiVersion`, textOf(owner["apiVersion"]), "version must not be empty"));
+    for (const field of ["kind", "name", "uid"])
+      if (textOf(owner[field]) === "") findings.push(invalid(`${path}.${field}`, "", "must not be empty"));
+    if (owner["apiVersion"] === "v1" && owner["kind"] === "Event")
+      findings.push(invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner"));
+    if (owner["controller"] !== true) continue;
+    const named = `${textOf(owner["kind"])}/${textOf(owner["name"])}`;
+    const rule = 'Only one reference can have Controller set to true. Found "true" in references for';
+    if (controller !== undefined) findings.push(invalid(path, owners, `${rule} ${controller} and ${named}`));
+    controller ??= named;
+  }
+  return findings;
+}
+
+function finalizerFindings(finalizers: readonly string[], path: string): FieldError[] {
+  const findings = finalizers.flatMap(finalizer => all(path, finalizer, qualifiedNameErrors(finalizer)));
+  if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion"))
+    findings.push(invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set"));
+  return findings;
+}
+
+function managedFieldFindings(entries: readonly unknown[], path: string): FieldError[] {
+  return entries.flatMap((entry, i) => {
+    const at = `${path}[${i}]`;
+    if (!isFields(entry)) return [];
+    const { operation, fieldsType, manager, subresource } = entry;
+    const findings: FieldError[] = [];
+    if (operation !== "Apply" && operation !== "Update")
+      findings.push(invalid(`${at}.operation`, textOf(operation), "must be `Apply` or `Update`"));
+    if (textOf(fieldsType) !== "" && fieldsType !== "FieldsV1")
+      findings.push(invalid(`${at}.fieldsType`, fieldsType, "must be `FieldsV1`"));
+    if (utf8Length(textOf(manager)) > managerMaxBytes) findings.push(tooLong(`${at}.manager`, managerMaxBytes));
+    if (utf8Length(textOf(subresource)) > subresourceMaxBytes)
+      findings.push(tooLong(`${at}.subresource`, subresourceMaxBytes));
+    return findings;
+  });
 }

@@ -1,0 +1,54 @@
+// Lists that are sets hold no value twice, lists that are maps no key twice. Only that is judged here.
+
+import { fieldSchema, isFields } from "./correlate.ts";
+import { goJson } from "../go-text.ts";
+import { duplicate, invalid } from "./field-error.ts";
+import type { FieldError, Schema } from "./schema.ts";
+
+export function listTypeErrors(value: unknown, schema: Schema, path = ""): FieldError[] {
+  if (Array.isArray(value)) return listErrors(value, schema, path);
+  if (!isFields(value)) return [];
+  return Object.keys(value).flatMap(key => {
+    const known = fieldSchema(schema, key);
+    if (known === undefined) return [];
+    const named = schema.properties !== undefined && Object.hasOwn(schema.properties, key);
+    const at = named ? (path === "" ? key : `${path}.${key}`) : `${path}[${key}]`;
+    return listTypeErrors(value[key], known, at);
+  });
+}
+
+function listErrors(list: readonly unknown[], schema: Schema, path: string): FieldError[] {
+  const { items } = schema;
+  const nested = items === undefined ? [] : list.flatMap((item, i) => listTypeErrors(item, items, `${path}[${i}]`));
+  switch (schema["x-kubernetes-list-type"]) {
+    case "set":
+      return [...repeated(list).map(i => duplicate(`${path}[${i}]`, list[i])), ...nested];
+    case "map":
+      return [...mapErrors(list, schema["x-kubernetes-list-map-keys"] ?? [], path), ...nested];
+    default:
+      return nested;
+  }
+}
+
+function mapErrors(list: readonly unknown[], keys: readonly string[], path: string): FieldError[] {
+  const odd = list.findIndex(item => item !== null && !isFields(item));
+  if (odd >= 0) return [invalid(`${path}[${odd}]`, list[odd], "must be an object for an array of list-type map")];
+  const keyed = list.map(item => {
+    const fields = isFields(item) ? item : {};
+    return Object.fromEntries(keys.filter(key => Object.hasOwn(fields, key)).map(key => [key, fields[key]]));
+  });
+  return repeated(keyed).map(i => duplicate(`${path}[${i}]`, keyed[i]));
+}
+
+/** The place of each value's second appearance; the third and later are not reported again. */
+function repeated(list: readonly unknown[]): number[] {
+  const times = new Map<string, number>();
+  const places: number[] = [];
+  for (const [i, item] of list.entries()) {
+    const key = goJson(item);
+    const seen = times.get(key) ?? 0;
+    times.set(key, seen + 1);
+    if (seen === 1) places.push(i);
+  }
+  return places;
+}
