@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { crdYaml, customResourceDefinition } from "./crd.ts";
+import { kinds } from "./kinds.ts";
 import { nodeActions } from "./node-action.ts";
 import { nodePools } from "./node-pool.ts";
 import { replaceRemediationTemplates } from "./remediation.ts";
@@ -31,4 +32,9 @@ test("the YAML means the same to readers of YAML 1.1 and 1.2", () => {
   const crd = customResourceDefinition(nodePools);
   const text = crdYaml(crd);
   for (const version of ["1.1", "1.2"] as const) expect(parse(text, { version })).toEqual(crd);
+});
+
+test.each(kinds)("the CRD of $resource.kind fits into the annotation that kubectl apply keeps", kind => {
+  const annotationMax = 262_144;
+  expect(JSON.stringify(customResourceDefinition(kind)).length).toBeLessThan(annotationMax);
 });

@@ -27,12 +27,10 @@ describe("structural schemas forbid", () => {
   });
 
   test("keywords that the server does not take", () => {
-    const known = new Set([
-      ...["type", "format", "description", "default", "enum", "pattern", "required", "properties", "items"],
-      ...["additionalProperties", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems"],
-      ...["maxProperties", "x-kubernetes-int-or-string", "x-kubernetes-list-type", "x-kubernetes-list-map-keys"],
-      ...["x-kubernetes-map-type", "x-kubernetes-validations"],
-    ]);
+    const words = `type format description default enum pattern required properties items additionalProperties
+      minLength maxLength minimum maximum minItems maxItems maxProperties x-kubernetes-int-or-string
+      x-kubernetes-list-type x-kubernetes-list-map-keys x-kubernetes-map-type x-kubernetes-validations`;
+    const known = new Set(words.split(/\s+/));
     expect(where(schema => Object.keys(schema).some(key => !known.has(key)))).toEqual([]);
   });
 
@@ -61,12 +59,9 @@ describe("structural schemas forbid", () => {
   });
 
   test("list keys that an item can be without", () => {
-    const lists = places.filter(({ schema }) => schema["x-kubernetes-list-type"] === "map");
-    expect(lists.length).toBeGreaterThan(5);
-    for (const { path, schema } of lists) {
-      const keys = schema["x-kubernetes-list-map-keys"] ?? [];
-      expect(schema.items?.required, path).toEqual(expect.arrayContaining([...keys]));
-    }
+    const keysOf = (schema: Schema) => schema["x-kubernetes-list-map-keys"] ?? [];
+    expect(places.filter(({ schema }) => keysOf(schema).length > 0).length).toBeGreaterThan(5);
+    expect(where(schema => keysOf(schema).some(key => !schema.items?.required?.includes(key)))).toEqual([]);
   });
 });
 
@@ -141,10 +136,7 @@ test("a field with another name, a second place or an exclusive partner has no d
 test("every rule has a sentence of its own that fits on a line", () => {
   const rules: Rule[] = places.flatMap(({ schema }) => schema["x-kubernetes-validations"] ?? []);
   expect(rules.length).toBeGreaterThan(50);
-  for (const { message = "" } of rules) {
-    expect(message.length, message).toBeGreaterThan(10);
-    expect(message, message).not.toMatch(/\n|\.$/);
-  }
+  expect(rules.filter(({ message = "" }) => !/^[^\n]{10,150}[^.\n]$/.test(message))).toEqual([]);
 });
 
 test("NodePool and NodeClaim are served as v1 and v1beta1, stored as v1; the others have one version", () => {

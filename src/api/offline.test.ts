@@ -282,5 +282,5 @@ test("kinds with nothing of their own to say have their texts read", () => {
 });
 
 test("each code says when it is given", () => {
-  for (const [code, { when }] of Object.entries(offlineCodes)) expect(when.length, code).toBeGreaterThan(20);
+  expect(Object.values(offlineCodes).filter(({ when }) => when.length < 20)).toEqual([]);
 });

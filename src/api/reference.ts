@@ -87,7 +87,7 @@ function nameRules(schema: Schema): string[] {
 type Shape = { path: string; schema: Schema };
 
 // What a shape consists of, whatever it is called in its place.
-const identity = ({ description: _, default: __, ...rest }: Schema): string => JSON.stringify(rest);
+const identity = (schema: Schema): string => JSON.stringify({ ...schema, description: undefined, default: undefined });
 
 // Every object that has fields, from the outside in: the one at the path, and those its fields hold.
 function shapesUnder(path: string, schema: Schema | undefined): Shape[] {
