@@ -150,7 +150,7 @@ async function authorizationOf(config: ClusterConfig, issued: string | undefined
 
 async function tokenIn(file: string, otherwise: string | undefined, config: ClusterConfig): Promise<string> {
   try {
-    const token = (await read({ file }, "token", config)).trim();
+    const token = (await read({ file }, "token file", config)).trim();
     if (token !== "") return token;
   } catch (error) {
     if (otherwise === undefined) throw error;

@@ -3,6 +3,7 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import type { ClusterConfig } from "../../src/kube/kubeconfig.ts";
 import { serverCertificate } from "../../src/sim/http/certificate.ts";
 
@@ -98,5 +99,8 @@ export function status(code: number, reason: string, headers: Record<string, str
 
 /** The connection is reset after the request has been read. */
 export const reset: Answer = response => {
-  response.socket?.resetAndDestroy();
+  const { socket } = response;
+  // A TLS socket has no reset of its own; the client sees a broken connection either way.
+  if (socket instanceof TLSSocket) socket.destroy();
+  else socket?.resetAndDestroy();
 };
