@@ -19,6 +19,8 @@ export function parseFieldSelector(text: string): Parsed<FieldSelector> {
     }
     const value = unescapeValue(escaped);
     if (!value.ok) return value;
+    // "=" asks for nothing, and Kubernetes drops it.
+    if (field === "" && value.value === "") continue;
     selector.push({ field, operator: operator === "!=" ? "!=" : "=", value: value.value });
   }
   return accepted(selector);

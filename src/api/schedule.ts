@@ -2,6 +2,7 @@
 // which texts are schedules, and when one fires next. Windows over schedules are window.ts.
 
 import { civilDate, dayNumber, daysInMonth, weekday } from "./calendar.ts";
+import { int64 } from "./int64.ts";
 import { accepted, type Parsed, quoted, refused } from "./parsed.ts";
 import { type Instant, minuteMs, secondMs } from "./time.ts";
 import { type Stretch, type TimeZone, utc } from "./time-zone.ts";
@@ -213,5 +214,6 @@ function valueOf(text: string, field: Field): number | undefined {
 
 // A plus sign is allowed, as robfig has it from Go.
 function count(text: string): number | undefined {
-  return /^\+?[0-9]+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
+  const number = text.startsWith("-") ? undefined : int64(text);
+  return number === undefined ? undefined : Number(number);
 }

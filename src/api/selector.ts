@@ -2,6 +2,7 @@
 // (selector-text.ts), how they match, and how they read as text. An empty selector matches everything;
 // whether an absent one means everything or nothing is the field's own rule, so the caller decides it.
 
+import { int64 } from "./int64.ts";
 import { qualifiedNameErrors, labelValueErrors } from "./name.ts";
 import { accepted, type Parsed, quoted, refused } from "./parsed.ts";
 
@@ -131,14 +132,6 @@ function inOrder(operator: "gt" | "lt" | "gte" | "lte", value: string, bound: st
   if (operator === "gt") return left > right;
   if (operator === "lt") return left < right;
   return operator === "gte" ? left >= right : left <= right;
-}
-
-/** As Go's ParseInt reads a decimal of 64 bits: a sign and leading zeros are allowed, anything else is not. */
-export function int64(text: string): bigint | undefined {
-  const [, sign, digits] = /^([+-]?)([0-9]+)$/.exec(text) ?? [];
-  if (digits === undefined) return undefined;
-  const number = sign === "-" ? -BigInt(digits) : BigInt(digits);
-  return number === BigInt.asIntN(64, number) ? number : undefined;
 }
 
 const signs = { "=": "=", "==": "==", "!=": "!=", gt: ">", lt: "<", gte: ">=", lte: "<=" } as const;

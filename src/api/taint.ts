@@ -1,6 +1,6 @@
 // Taints and the tolerations that answer them, as Kubernetes 1.36 matches the two.
 
-import { int64 } from "./selector.ts";
+import { int64 } from "./int64.ts";
 
 export type TaintEffect = "NoSchedule" | "PreferNoSchedule" | "NoExecute";
 

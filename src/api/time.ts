@@ -57,7 +57,8 @@ export function parseBudgetDuration(text: string): Parsed<Millis> {
 
 /** As Go writes a duration, and so what metav1.Duration becomes in JSON: `1h30m0s`. */
 export function formatDuration(duration: Millis): string {
-  return formatNanoseconds(BigInt(Math.round(duration * 1e6)));
+  const whole = Math.trunc(duration);
+  return formatNanoseconds(BigInt(whole) * 1_000_000n + BigInt(Math.round((duration - whole) * 1e6)));
 }
 
 /** The whole of what Go's ParseDuration reads, in nanoseconds of 64 bits. */
