@@ -64,9 +64,9 @@ describe("objects", () => {
     expect(() => json(Buffer.from([0x22, 0xff, 0xfe, 0x22]))).toThrow("the body is not valid UTF-8");
   });
 
-  test.each(["text/plain", "application/vnd.kubernetes.protobuf", "application/cbor"])("%s is 415", type => {
+  test.each(["text/plain", "application/cbor"])("%s is 415", type => {
     expect(() => parseObject(Buffer.from("{}"), type, "NodePool")).toThrow(
-      "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml",
+      "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf",
     );
   });
 });

@@ -5,6 +5,7 @@ import { parseDocument, type Tags } from "yaml";
 import type { ApiError } from "../../api/status.ts";
 import { badRequest } from "../refusal.ts";
 import type { PatchType } from "../request.ts";
+import { decodeProtobuf } from "./protobuf.ts";
 import { noServerSideApply, tooLarge, unsupportedMediaType } from "./refusal.ts";
 
 /** 3 MiB, as the API server's default (MaxRequestBodyBytes). */
@@ -53,7 +54,7 @@ export function parsePatch(bytes: Buffer): unknown {
   return parseJson(decoded(bytes), message => badRequest(`error decoding patch: ${message}`));
 }
 
-/** An object as JSON or YAML, whichever its content type says; JSON where it says nothing. */
+/** An object as JSON, YAML or protobuf, whichever its content type says; JSON where it says nothing. */
 export function parseObject(bytes: Buffer, contentType: string | undefined, kind: string): unknown {
   const unrecognized = (message: string) =>
     badRequest(`the object provided is unrecognized (must be of type ${kind}): ${message}`);
@@ -65,8 +66,10 @@ export function parseObject(bytes: Buffer, contentType: string | undefined, kind
       );
     case "application/yaml":
       return parseYaml(decoded(bytes), unrecognized);
+    case "application/vnd.kubernetes.protobuf":
+      return parseProtobuf(bytes, unrecognized);
     default:
-      throw unsupportedMediaType(["application/json", "application/yaml"]);
+      throw unsupportedMediaType(["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"]);
   }
 }
 
@@ -105,4 +108,12 @@ function parseYaml(text: string, refuse: (message: string) => ApiError): unknown
   const [error] = document.errors;
   if (error !== undefined) throw refuse(`yaml: ${error.message.split("\n", 1)[0]}`);
   return document.toJS({ maxAliasCount: 100 });
+}
+
+function parseProtobuf(bytes: Buffer, refuse: (message: string) => ApiError): unknown {
+  try {
+    return decodeProtobuf(bytes);
+  } catch (cause) {
+    throw refuse((cause as Error).message);
+  }
 }

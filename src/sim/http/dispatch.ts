@@ -100,6 +100,7 @@ export class Dispatcher {
   ): void {
     if (route.kind === "health") return sendText(response, "ok");
     if (request.method !== "GET") throw verbNotAllowed();
+    if (route.kind === "openapi-v2") return sendEmptyOpenapi(request, response);
     const version = acceptsAggregatedDiscovery(request.headers.accept);
     const key = JSON.stringify([route, version]);
     const document = this.#documents.get(key) ?? documentOf(route, this.#options.api.kinds, version);
@@ -134,6 +135,7 @@ function documentOf(
     case "version":
       return serverVersion;
     case "health":
+    case "openapi-v2":
     case "unknown":
       return undefined;
   }
@@ -183,6 +185,14 @@ async function bodyOf(
 
 function sendText(response: ServerResponse, text: string): void {
   response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8" }).end(text);
+}
+
+// kubectl reads version 2 only for what it did not find in version 3, and then wants to be told that it is not there
+// either: an empty document, which in protobuf is no bytes at all.
+function sendEmptyOpenapi(request: IncomingMessage, response: ServerResponse): void {
+  const protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+  if (request.headers.accept?.includes(protobuf)) response.writeHead(200, { "Content-Type": protobuf }).end();
+  else sendDocument(response, { swagger: "2.0", info: { title: "Fettle", version: "v1" }, paths: {} }, plainJson);
 }
 
 function refuse(response: ServerResponse, error: unknown): void {

@@ -36,7 +36,7 @@ test.each<[string, Route]>([
   ["/openapi/v3/api/v1", { kind: "openapi-document", ...core }],
   ["/openapi/v3/apis/karpenter.sh/v1", { kind: "openapi-document", ...karpenter }],
   ["/openapi/v3/apis/karpenter.sh", { kind: "unknown" }],
-  ["/openapi/v2", { kind: "unknown" }],
+  ["/openapi/v2", { kind: "openapi-v2" }],
   ["/version", { kind: "version" }],
   ["/healthz", { kind: "health" }],
   ["/livez/ping", { kind: "health" }],

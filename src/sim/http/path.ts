@@ -20,6 +20,7 @@ export type Route =
   | { kind: "version" }
   | { kind: "health" }
   | { kind: "openapi" }
+  | { kind: "openapi-v2" }
   | { kind: "openapi-document"; group: string; version: string }
   | { kind: "unknown" };
 
@@ -93,6 +94,7 @@ function objectPath(parts: readonly string[]): ObjectPath | undefined {
 }
 
 function openapiRoute([version, ...rest]: readonly string[]): Route {
+  if (version === "v2" && rest.length === 0) return { kind: "openapi-v2" };
   if (version !== "v3") return unknown;
   if (rest.length === 0) return { kind: "openapi" };
   const route = rest[0] === "api" ? versionRoute("", rest.slice(1)) : groupRoute(rest.slice(1));
