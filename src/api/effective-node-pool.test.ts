@@ -1,4 +1,6 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { actionByReason, budgetedActions, plannedActions, type Reason } from "./budget.ts";
 import { nodePoolDefaults } from "./effective-defaults.ts";
 import { effectiveNodeClaim, effectiveNodePool } from "./effective-node-pool.ts";
 import type { NodePoolSpec } from "./node-pool.ts";
@@ -128,6 +130,30 @@ describe("budgets", () => {
       undefined,
       undefined,
     ]);
+  });
+
+  test("whatever is written, each action is held by the budgets that name it, or else by the default alone", () => {
+    const nodes = fc.constantFrom(0, 3, "20%");
+    const named = fc.oneof(
+      fc.record({ nodes, action: fc.constantFrom("All", ...budgetedActions) }),
+      fc.record({ nodes, reasons: fc.uniqueArray(fc.constantFrom(...(Object.keys(actionByReason) as Reason[]))) }),
+    );
+    const controls = fc.record({ budgets: fc.array(fc.record({ nodes }), { maxLength: 2 }) });
+    const byAction = fc.record({ All: controls, Drift: controls, Emptiness: controls }, { requiredKeys: [] });
+    fc.assert(
+      fc.property(fc.array(named, { maxLength: 4 }), byAction, (budgets, actionControls) => {
+        const effective = disruption({ disruption: { budgets, actionControls } }).budgets;
+        for (const action of budgetedActions) {
+          const holding = effective.filter(budget => budget.actions.includes(action));
+          const defaults = holding.filter(budget => budget.path === "default");
+          expect(defaults).toHaveLength(holding.length === defaults.length ? 1 : 0);
+        }
+        const written = budgets.length + Object.values(actionControls).flatMap(({ budgets }) => budgets).length;
+        expect(effective.filter(budget => budget.path !== "default")).toHaveLength(written);
+        const forAll = effective.filter(budget => budget.forAll);
+        expect(forAll.every(budget => budget.actions.length === plannedActions.length)).toBe(true);
+      }),
+    );
   });
 
   test("one for All is told from one that names every action: ActionOverridesAll asks", () => {

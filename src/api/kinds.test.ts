@@ -1,6 +1,15 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, expectTypeOf, test } from "vitest";
 import { kindOf, kinds } from "./kinds.ts";
+import type { KubeObject } from "./meta.ts";
+import type { NodeAction } from "./node-action.ts";
+import type { NodeClaim } from "./node-claim.ts";
+import type { NodeHealthCheck } from "./node-health-check.ts";
+import type { NodePool } from "./node-pool.ts";
+import type { RebootRemediation, ReplaceRemediation } from "./remediation.ts";
+import type { SafetyPolicy } from "./safety-policy.ts";
 import type { Rule, Schema } from "./schema/schema.ts";
+import { structuralErrors } from "./schema/structural.ts";
+import type { SimulatedNodeClass } from "./simulated-node-class.ts";
 
 type Place = { path: string; schema: Schema };
 
@@ -18,6 +27,10 @@ const places = kinds.flatMap(({ resource, schema }) => everySchema(resource.kind
 const fields = places.filter(({ path }) => /\.(spec|status)\b/.test(path));
 const where = (wrong: (schema: Schema, path: string) => boolean, among = places) =>
   among.filter(({ path, schema }) => wrong(schema, path)).map(({ path }) => path);
+
+test.each(kinds)("a server that judges as the real one does takes the schema of $resource.kind", ({ schema }) => {
+  expect(structuralErrors(schema, "spec.validation.openAPIV3Schema")).toEqual([]);
+});
 
 describe("structural schemas forbid", () => {
   test("fields without a type, unless they are integer or string", () => {
@@ -155,4 +168,11 @@ test.each([
   ["v1", "Node", undefined],
 ])("%s %s is found by what a manifest says", (apiVersion, kind, plural) => {
   expect(kindOf({ apiVersion, kind })?.resource.plural).toBe(plural);
+});
+
+test("typed objects are objects as the API serves them", () => {
+  type Ours = NodePool | NodeClaim | NodeHealthCheck | NodeAction | SafetyPolicy | SimulatedNodeClass;
+  expectTypeOf<Ours | ReplaceRemediation | RebootRemediation>().toExtend<KubeObject>();
+  expectTypeOf<NonNullable<NodePool["spec"]["replicas"]>>().toEqualTypeOf<number>();
+  expectTypeOf<NodeAction["spec"]["node"]>().toEqualTypeOf<{ name: string; uid: string }>();
 });

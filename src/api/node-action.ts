@@ -22,7 +22,6 @@ import { ConditionStatus, ConditionType, Name, ObservedGeneration, Uid } from ".
 
 /** Beside what budgets hold: a health check's remediation, a person's delete, and the clearing up of pools and claims. */
 export const ledgerActions = [...budgetedActions, "Remediation", "Deletion", "ScaleDown", "GarbageCollection"] as const;
-export type LedgerAction = (typeof ledgerActions)[number];
 
 export const phases = ["Pending", "WaitingForReplacement", "Running", "Done", "Failed", "Abandoned", "DryRun"] as const;
 export type Phase = (typeof phases)[number];
