@@ -39,7 +39,8 @@ describe("becoming the leader", () => {
     const server = new LeaseServer();
     const first = candidate(server, clock, "a");
     await clock.advance(100);
-    const second = candidate(server, { ...clock, now: () => clock.now() + 86_400_000 }, "b");
+    const { after, monotonic } = clock;
+    const second = candidate(server, { after, monotonic, now: () => clock.now() + 86_400_000 }, "b");
     await clock.advance(120_000);
     expect(second.said).toEqual([]);
     expect(second.election.holder).toBe("a");

@@ -20,10 +20,14 @@ function event(type: string, name: string, more: object = {}): string {
 }
 
 function stream(...chunks: (string | Buffer)[]): Answer {
-  return async response => {
+  return response => {
     response.writeHead(200);
-    for (const chunk of chunks) await new Promise(resolve => response.write(chunk, resolve));
-    response.end();
+    // Each chunk goes out by itself, once the one before it has.
+    const send = ([chunk, ...rest]: (string | Buffer)[]): void => {
+      if (chunk === undefined) response.end();
+      else response.write(chunk, () => send(rest));
+    };
+    send(chunks);
   };
 }
 

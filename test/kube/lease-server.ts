@@ -56,7 +56,7 @@ export class LeaseServer {
       uid,
       resourceVersion: String(++this.#version),
     };
-    this.lease = structuredClone({ ...object, metadata }) as Lease;
+    this.lease = structuredClone({ ...object, metadata });
     return structuredClone(this.lease);
   }
 }

@@ -5,7 +5,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { ClusterConfig } from "../../src/kube/kubeconfig.ts";
-import { serverCertificate } from "../../src/sim/http/certificate.ts";
+import { type ServerCertificate, serverCertificate } from "../../src/sim/http/certificate.ts";
 
 export type Asked = {
   method: string;
@@ -13,12 +13,16 @@ export type Asked = {
   query: URLSearchParams;
   headers: IncomingMessage["headers"];
   body: string;
+  /** Over TLS: the name asked for, and the serial number of the client's certificate. */
+  tls?: { serverName: string | undefined; clientSerial: string | undefined };
 };
 
 export type Answer = (response: ServerResponse, asked: Asked) => void;
 
 export type ScriptedServer = {
   url: string;
+  /** Of a TLS server; its certificate serves for a client too. */
+  certificate: ServerCertificate | undefined;
   config: ClusterConfig;
   asked: Asked[];
   connectionCount(): number;
@@ -44,13 +48,17 @@ export async function scriptedServer(
         query: url.searchParams,
         headers: request.headers,
         body: Buffer.concat(chunks).toString("utf8"),
+        ...(request.socket instanceof TLSSocket ? { tls: tlsOf(request.socket) } : {}),
       };
       asked.push(one);
       answers[Math.min(asked.length, answers.length) - 1]?.(response, one);
     });
   };
   const made = options.tls === true ? serverCertificate(Date.now()) : undefined;
-  const server = made === undefined ? createHttpServer(handle) : createHttpsServer(made, handle);
+  const server =
+    made === undefined
+      ? createHttpServer(handle)
+      : createHttpsServer({ ...made, requestCert: true, rejectUnauthorized: false }, handle);
   server.on("connection", (socket: Socket) => {
     connections++;
     sockets.add(socket);
@@ -60,6 +68,7 @@ export async function scriptedServer(
   const url = `${made === undefined ? "http" : "https"}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
+    certificate: made,
     asked,
     config: {
       source: "the test",
@@ -75,6 +84,11 @@ export async function scriptedServer(
       await new Promise(resolve => server.close(resolve));
     },
   };
+}
+
+function tlsOf(socket: TLSSocket): NonNullable<Asked["tls"]> {
+  const name = "servername" in socket && typeof socket.servername === "string" ? socket.servername : undefined;
+  return { serverName: name, clientSerial: socket.getPeerCertificate().serialNumber };
 }
 
 export function json(code: number, body: unknown, headers: Record<string, string> = {}): Answer {
