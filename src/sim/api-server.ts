@@ -61,20 +61,22 @@ export class ApiServer {
 
   /** Never throws for what a client sent: a refusal is an answer. */
   handle(request: ApiRequest): ApiResponse {
+    // Warnings reach the client also when the write is refused in the end.
+    const warnings: string[] = [];
     try {
-      return this.#answer(request);
+      return this.#answer(request, warnings);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      return { kind: "status", code: error.code, status: error.status, warnings: [] };
+      return { kind: "status", code: error.code, status: error.status, warnings };
     }
   }
 
-  #answer(request: ApiRequest): ApiResponse {
+  #answer(request: ApiRequest, warnings: string[]): ApiResponse {
     const kind = this.kinds.find(request);
     if (kind === undefined) throw noSuchResource();
     if (kind.resource.namespaced && request.namespace === undefined && !allNamespaces(request)) throw noSuchResource();
     refuseOptions(request);
-    if (request.subresource !== undefined) return handleSubresource(this.#backend, kind, request);
+    if (request.subresource !== undefined) return handleSubresource(this.#backend, kind, { request, warnings });
     switch (request.verb) {
       case "get":
         return this.#get(targetOf(kind, request), request);
@@ -83,11 +85,11 @@ export class ApiServer {
       case "watch":
         return this.#watch(kind, request);
       case "create":
-        return this.#create(kind, request);
+        return this.#create(kind, request, warnings);
       case "update":
-        return this.#update(targetOf(kind, request), request);
+        return this.#update(targetOf(kind, request), request, warnings);
       case "patch":
-        return this.#patch(targetOf(kind, request), request);
+        return this.#patch(targetOf(kind, request), request, warnings);
       case "delete":
         return this.#delete(targetOf(kind, request), request);
       case "deletecollection":
@@ -110,17 +112,18 @@ export class ApiServer {
     return watch({ store, clock, kind, selection: selectionOf(kind, request) }, request.options, timeoutMs);
   }
 
-  #create(kind: ServedKind, { namespace, name, body, options }: ApiRequest): ApiResponse {
+  #create(kind: ServedKind, { namespace, name, body, options }: ApiRequest, warnings: string[]): ApiResponse {
     if (name !== undefined) throw verbNotAllowed();
-    const { object, warnings } = decodeBody(kind, body, options.fieldValidation);
-    warnings.push(...dedupeOwners(object));
-    const stored = create(this.#backend, { kind, namespace }, object, options.dryRun === true);
+    const { object, warnings: found } = decodeBody(kind, body, options.fieldValidation);
+    warnings.push(...found, ...dedupeOwners(object));
+    const stored = create(this.#backend, { kind, namespace }, object, { dryRun: options.dryRun === true });
     warnings.push(...(kind.rules.warnings?.(stored.object, undefined) ?? []));
     return answer(stored, { code: 201, warnings });
   }
 
-  #update(target: Target, { body, options }: ApiRequest): ApiResponse {
-    const { object, warnings } = decodeBody(target.kind, body, options.fieldValidation);
+  #update(target: Target, { body, options }: ApiRequest, warnings: string[]): ApiResponse {
+    const { object, warnings: found } = decodeBody(target.kind, body, options.fieldValidation);
+    warnings.push(...found);
     settleNamespace(object, target.kind, target.namespace);
     checkName(object, target.name);
     warnings.push(...dedupeOwners(object));
@@ -136,8 +139,7 @@ export class ApiServer {
     return answer(written.stored, { code: written.created ? 201 : 200, warnings });
   }
 
-  #patch(target: Target, request: ApiRequest): ApiResponse {
-    const warnings: string[] = [];
+  #patch(target: Target, request: ApiRequest, warnings: string[]): ApiResponse {
     const { stored } = update(
       this.#backend,
       { ...target, kind: { ...target.kind, createsOnUpdate: false } },

@@ -3,7 +3,6 @@
 
 import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
 import { invalid } from "../api/schema/field-error.ts";
-import { metadataErrors } from "../api/schema/object-meta.ts";
 import type { FieldError, Schema } from "../api/schema/schema.ts";
 import { validate } from "../api/schema/validate.ts";
 import type { Subresource } from "../control/ports.ts";
@@ -39,7 +38,7 @@ function customKind(crd: Crd, version: CrdVersion): ServedKind {
     ...(scale && { scale }),
     ...(stored !== version.name && { storedAs: otherVersion(resource, stored) }),
     served: version.served,
-    rules: rulesFor({ resource, schema, version, scale }),
+    rules: rulesFor({ schema, version, scale }),
   };
 }
 
@@ -66,9 +65,9 @@ function scalePaths({ subresources }: CrdVersion): ScalePaths | undefined {
   return labelSelectorPath ? { ...paths, selector: labelSelectorPath.slice(1) } : paths;
 }
 
-type Served = { resource: Resource; schema: Schema; version: CrdVersion; scale: ScalePaths | undefined };
+type Served = { schema: Schema; version: CrdVersion; scale: ScalePaths | undefined };
 
-function rulesFor({ resource, schema, version, scale }: Served): KindRules {
+function rulesFor({ schema, version, scale }: Served): KindRules {
   const fields = (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.slice(1));
   return {
     countsGeneration: true,
@@ -76,13 +75,11 @@ function rulesFor({ resource, schema, version, scale }: Served): KindRules {
       if (old === undefined && version.subresources?.status !== undefined) delete object.status;
     },
     validate: (object, { old, subresource }) => {
-      const metadata =
-        old === undefined ? metadataErrors(object.metadata, { namespaced: resource.namespaced, path: "metadata" }) : [];
       const values = validate(object, schema, {
         ...(old && { old }),
         ...(subresource === "status" && { subresource }),
       });
-      return [...metadata, ...values, ...scaleErrors(object, { scale, subresource })];
+      return [...values, ...scaleErrors(object, { scale, subresource })];
     },
     warnings: (object, old) => finalizerWarnings(object, old),
     ...(fields.length > 0 && { selectableFields: object => selected(object, fields) }),

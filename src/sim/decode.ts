@@ -4,6 +4,7 @@
 import { apiVersionOf, type KubeObject } from "../api/meta.ts";
 import { applyDefaults } from "../api/schema/defaults.ts";
 import { invalid as wrong } from "../api/schema/field-error.ts";
+import { objectMetaSchema, typeComplaint } from "../api/schema/metadata-shape.ts";
 import { coerceMetadata } from "../api/schema/object-meta.ts";
 import { prune } from "../api/schema/prune.ts";
 import { ApiError } from "../api/status.ts";
@@ -16,12 +17,10 @@ export type Decoded = { object: KubeObject; warnings: string[] };
 
 /** The body of a create or an update. */
 export function decodeBody(kind: ServedKind, body: unknown, validation: RequestOptions["fieldValidation"]): Decoded {
-  const { resource } = kind;
   const object = typed(kind, body);
-  const cannotHandle = (why: string) =>
-    badRequest(`${object.kind} in version "${versionOf(object)}" cannot be handled as a ${resource.kind}: ${why}`);
-  const unknown = readFields(kind, object, cannotHandle);
-  if (unknown.length > 0 && validation === "Strict") throw cannotHandle(`strict decoding error: ${unknown.join(", ")}`);
+  const refused = (why: string) => cannotHandle(kind, object, why);
+  const unknown = readFields(kind, object, refused);
+  if (unknown.length > 0 && validation === "Strict") throw refused(`strict decoding error: ${unknown.join(", ")}`);
   return { object, warnings: validation === "Ignore" ? [] : unknown };
 }
 
@@ -34,7 +33,8 @@ export function decodePatched(kind: ServedKind, patched: unknown, options: Patch
   if (!isObject(patched)) throw refused("the patched document is not an object");
   const object = patched as KubeObject;
   if (!isObject(object.metadata)) object.metadata = {} as KubeObject["metadata"];
-  if (kind.strategic) refuseOtherKind(kind, object, refused);
+  if (options.isStrategic) Object.assign(object, { apiVersion: apiVersionOf(kind.resource), kind: kind.resource.kind });
+  else if (kind.strategic) refuseOtherKind(kind, object, refused);
   else refuseOtherType(kind, object);
   const unknown = [...options.unknown, ...readFields(kind, object, refused)];
   if (unknown.length > 0 && options.validation === "Strict")
@@ -46,12 +46,16 @@ export type PatchedOptions = {
   validation: RequestOptions["fieldValidation"];
   /** Findings about the patch document itself. */
   unknown: readonly string[];
+  /** A strategic merge patch cannot change what the object is. */
+  isStrategic: boolean;
   /** How the refusal quotes what it could not read. */
   shownAs(): string;
 };
 
 /** Returns `unknown field "…"` for each dropped field, in the server's order: metadata first. */
 function readFields(kind: ServedKind, object: KubeObject, refused: (why: string) => ApiError): string[] {
+  const complaint = typeComplaint(object.metadata, objectMetaSchema, "");
+  if (complaint !== undefined) throw refused(complaint);
   const metadata = coerceMetadata(object, kind.schema);
   if (metadata.error !== undefined) throw refused(metadata.error.message);
   const dropped = prune(object, kind.schema, { root: true });
@@ -65,6 +69,12 @@ function readFields(kind: ServedKind, object: KubeObject, refused: (why: string)
   return [...metadata.unknown, ...dropped].map(path => `unknown field "${path}"`);
 }
 
+function cannotHandle({ resource }: ServedKind, object: JsonObject, why: string): ApiError {
+  return badRequest(
+    `${String(object.kind)} in version "${versionOf(object)}" cannot be handled as a ${resource.kind}: ${why}`,
+  );
+}
+
 function typed(kind: ServedKind, body: unknown): KubeObject {
   const { resource } = kind;
   if (!isObject(body)) {
@@ -74,7 +84,7 @@ function typed(kind: ServedKind, body: unknown): KubeObject {
     // The server's own types know their kind: a body that leaves it out is taken for what the path says.
     body.apiVersion ??= apiVersionOf(resource);
     body.kind ??= resource.kind;
-    refuseOtherKind(kind, body, badRequest);
+    refuseOtherKind(kind, body, why => cannotHandle(kind, body, why));
   } else {
     refuseUntyped(kind, body);
     if (body.apiVersion !== apiVersionOf(resource)) throw otherVersion(kind, String(body.apiVersion));
@@ -85,13 +95,9 @@ function typed(kind: ServedKind, body: unknown): KubeObject {
 }
 
 function refuseOtherKind(kind: ServedKind, object: JsonObject, refused: (why: string) => ApiError): void {
-  const { resource } = kind;
-  if (object.apiVersion !== apiVersionOf(resource) || object.kind !== resource.kind) {
-    throw refused(
-      `${String(object.kind)} in version "${versionOf(object)}" cannot be handled as a ${resource.kind}: ` +
-        `no kind "${String(object.kind)}" is registered for version "${String(object.apiVersion)}" here`,
-    );
-  }
+  if (object.apiVersion === apiVersionOf(kind.resource) && object.kind === kind.resource.kind) return;
+  const [name, apiVersion] = [String(object.kind), String(object.apiVersion)];
+  throw refused(`no kind "${name}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`);
 }
 
 function refuseUntyped({ resource }: ServedKind, body: JsonObject): void {

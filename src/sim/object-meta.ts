@@ -1,7 +1,6 @@
-// Metadata that the server itself writes or guards: uid, times, generation, and what an update may not change.
+// Metadata that the server itself writes or guards: uid, times, namespace, and what an update carries over.
 
 import type { KubeObject, OwnerReference } from "../api/meta.ts";
-import type { FieldError } from "../api/schema/schema.ts";
 import { deepEqual } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
 import { type Random, uuid } from "./random.ts";
@@ -47,37 +46,6 @@ export function keepSystemFields({ metadata }: KubeObject, old: KubeObject): voi
     metadata.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
   }
   delete metadata.selfLink;
-}
-
-const immutable = [
-  "name",
-  "namespace",
-  "uid",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-] as const;
-
-export function updateErrors({ metadata }: KubeObject, old: KubeObject): FieldError[] {
-  const errors: FieldError[] = [];
-  const added = (metadata.finalizers ?? []).filter(name => !(old.metadata.finalizers ?? []).includes(name));
-  if (old.metadata.deletionTimestamp !== undefined && added.length > 0) {
-    const names = [...new Set(added)]
-      .sort()
-      .map(name => JSON.stringify(name))
-      .join(", ");
-    errors.push({
-      path: "metadata.finalizers",
-      reason: "FieldValueForbidden",
-      message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${names}}`,
-    });
-  }
-  for (const field of immutable) {
-    if (metadata[field] === old.metadata[field]) continue;
-    const message = `Invalid value: ${JSON.stringify(metadata[field] ?? null)}: field is immutable`;
-    errors.push({ path: `metadata.${field}`, reason: "FieldValueInvalid", message });
-  }
-  return errors;
 }
 
 /** Equal references are kept once; the caller is warned by the uids. */

@@ -27,17 +27,18 @@ export function patched(kind: ServedKind, existing: KubeObject, request: ApiRequ
       return readAs(kind, mergePatch(existing, mergeBody(body)), { options });
     case "strategic":
       if (!kind.strategic) throw unsupportedPatchType(patchTypes);
-      return readAs(kind, strategicPatched(kind, existing, body), { options, shown: body });
+      return readAs(kind, strategicPatched(kind, existing, body), { options, shown: body, isStrategic: true });
     default:
       throw unsupportedPatchType(patchTypes);
   }
 }
 
-type Reading = { options: RequestOptions; unknown?: readonly string[]; shown?: unknown };
+type Reading = { options: RequestOptions; unknown?: readonly string[]; shown?: unknown; isStrategic?: boolean };
 
-function readAs(kind: ServedKind, value: unknown, { options, unknown = [], shown = value }: Reading): Patched {
+function readAs(kind: ServedKind, value: unknown, reading: Reading): Patched {
+  const { options, unknown = [], shown = value, isStrategic = false } = reading;
   const shownAs = () => JSON.stringify(shown) ?? "";
-  return decodePatched(kind, value, { validation: options.fieldValidation, unknown, shownAs });
+  return decodePatched(kind, value, { validation: options.fieldValidation, unknown, isStrategic, shownAs });
 }
 
 function jsonPatched(existing: KubeObject, body: unknown): unknown {

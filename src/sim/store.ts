@@ -56,6 +56,7 @@ export class Collection {
 export class Store {
   /** Like etcd, the first write is revision 2: a resourceVersion of 0 or 1 is never an object's. */
   #revision = 1;
+  #compactedAt = 0;
   readonly #collectionByName = new Map<string, Collection>();
   readonly #listeners: ((collection: Collection, change: Change) => void)[] = [];
   readonly #bounds: HistoryBounds;
@@ -73,7 +74,7 @@ export class Store {
   collection(name: string): Collection {
     let collection = this.#collectionByName.get(name);
     if (collection === undefined) {
-      collection = new Collection(name, new History(this.#revision, this.#bounds));
+      collection = new Collection(name, new History(this.#compactedAt, this.#bounds));
       this.#collectionByName.set(name, collection);
     }
     return collection;
@@ -118,6 +119,7 @@ export class Store {
 
   /** Forgets the history up to now: watches and lists at older versions are expired. */
   compact(): void {
+    this.#compactedAt = this.#revision;
     for (const collection of this.#collectionByName.values()) collection.history.compact(this.#revision);
   }
 

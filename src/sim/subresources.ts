@@ -17,7 +17,11 @@ import { replicasOf, scaleKind, scaleOf, withReplicas, workloadPaths } from "./s
 import { resourceName } from "./served-kinds.ts";
 import { checkName, update } from "./write.ts";
 
-export function handleSubresource(backend: Backend, kind: ServedKind, request: ApiRequest): ApiResponse {
+/** A request, and what its sender is to be told beside the answer. */
+type Exchange = { request: ApiRequest; warnings: string[] };
+
+export function handleSubresource(backend: Backend, kind: ServedKind, exchange: Exchange): ApiResponse {
+  const { request } = exchange;
   const { subresource = "", name = "", namespace } = request;
   if (!(kind.subresources as readonly string[]).includes(subresource)) {
     throw kind.strategic ? noSuchResource() : notFound(resourceName(kind), name);
@@ -25,9 +29,9 @@ export function handleSubresource(backend: Backend, kind: ServedKind, request: A
   const target = { kind, name, namespace: kind.resource.namespaced ? namespace : undefined };
   switch (subresource) {
     case "status":
-      return handleStatus(backend, target, request);
+      return handleStatus(backend, target, exchange);
     case "scale":
-      return handleScale(backend, target, request);
+      return handleScale(backend, target, exchange);
     case "eviction":
       return created(request, () => evict(backend, target, request));
     case "binding":
@@ -44,9 +48,8 @@ function created(request: ApiRequest, act: () => void): ApiResponse {
   return { kind: "status", code: 201, status, warnings: [] };
 }
 
-function handleStatus(backend: Backend, target: Target, request: ApiRequest): ApiResponse {
+function handleStatus(backend: Backend, target: Target, { request, warnings }: Exchange): ApiResponse {
   if (request.verb === "get") return { kind: "object", code: 200, stored: get(backend, target), warnings: [] };
-  const warnings: string[] = [];
   const read = (existing: KubeObject) => {
     const { object, warnings: found } = written(target.kind, existing, request);
     settleNamespace(object, target.kind, target.namespace);
@@ -76,13 +79,12 @@ function change(backend: Backend, target: Target, { request, read }: Change) {
   });
 }
 
-function handleScale(backend: Backend, target: Target, request: ApiRequest): ApiResponse {
+function handleScale(backend: Backend, target: Target, { request, warnings }: Exchange): ApiResponse {
   const paths = target.kind.scale ?? workloadPaths;
   const show = (object: KubeObject) => backend.store.unstored(scaleOf(object, paths));
   if (request.verb === "get") {
     return { kind: "object", code: 200, stored: show(get(backend, target).object), warnings: [] };
   }
-  const warnings: string[] = [];
   const read = (existing: KubeObject) => {
     const { object: scale, warnings: found } = written(scaleKind, scaleOf(existing, paths), request);
     checkName(scale, target.name);

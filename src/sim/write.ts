@@ -1,6 +1,8 @@
 // Creating and updating: the order of steps, checks and sentences of the API server's registry (1.36).
 
 import type { KubeObject } from "../api/meta.ts";
+import { labelErrors } from "../api/name.ts";
+import { invalid as wrong } from "../api/schema/field-error.ts";
 import { metadataErrors } from "../api/schema/object-meta.ts";
 import type { FieldError } from "../api/schema/schema.ts";
 import { ApiError } from "../api/status.ts";
@@ -9,7 +11,7 @@ import { type Backend, clusterOf, find, save, type Target } from "./backend.ts";
 import { deepEqual } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
 import { admitToNamespace } from "./namespaces.ts";
-import { fillSystemFields, keepSystemFields, settleNamespace, updateErrors } from "./object-meta.ts";
+import { fillSystemFields, keepSystemFields, settleNamespace } from "./object-meta.ts";
 import { generatedName } from "./random.ts";
 import {
   alreadyExists,
@@ -30,8 +32,13 @@ type CreateTarget = Omit<Target, "name">;
 
 const nameAttemptMax = 8;
 
-/** Takes the object over. */
-export function create(backend: Backend, target: CreateTarget, object: KubeObject, dryRun: boolean): StoredObject {
+/** Takes the object over. `isUpdate`: a PUT of what does not exist, where the kind allows that. */
+export function create(
+  backend: Backend,
+  target: CreateTarget,
+  object: KubeObject,
+  { dryRun, isUpdate = false }: { dryRun: boolean; isUpdate?: boolean },
+): StoredObject {
   const { kind, namespace } = target;
   settleNamespace(object, kind, namespace);
   admitToNamespace(backend, target, object.metadata.name ?? "");
@@ -41,9 +48,12 @@ export function create(backend: Backend, target: CreateTarget, object: KubeObjec
   judgeNew(backend, target, object);
 
   const { name } = object.metadata;
+  if (!isUpdate && object.metadata.resourceVersion) {
+    throw failure("resourceVersion should not be set on objects to be created");
+  }
   const existing = find(backend, { ...target, name });
   if (existing !== undefined) throw taken(kind, existing.object, base);
-  if (object.metadata.resourceVersion) throw failure("resourceVersion should not be set on objects to be created");
+  if (dryRun) delete (object.metadata as Partial<KubeObject["metadata"]>).resourceVersion;
   return save(backend, { ...target, name }, object, dryRun);
 }
 
@@ -66,8 +76,28 @@ function judgeNew(backend: Backend, { kind }: CreateTarget, object: KubeObject):
   rules.admit?.(object, { cluster: clusterOf(backend) });
   if (rules.countsGeneration) object.metadata.generation = 1;
   rules.prepare?.(object, { now: backend.clock.now() });
-  const errors = rules.validate?.(object, {}) ?? [];
-  refuseIf(kind, object, errors.length > 0 ? errors : metaErrors(kind, object));
+  const { namespaced } = kind.resource;
+  const format = kind.nameFormat === "label" ? { nameErrors: labelErrors } : {};
+  const metadata = metadataErrors(object.metadata, { namespaced, ...format });
+  const finalizers = kind.strategic ? finalizerErrors(object) : [];
+  refuseIf(kind, object, [...metadata, ...finalizers, ...(rules.validate?.(object, {}) ?? [])]);
+}
+
+const standardFinalizers = ["orphan", "foregroundDeletion", "kubernetes"];
+
+/** The server's own kinds take no finalizer without a domain. */
+function finalizerErrors({ metadata }: KubeObject): FieldError[] {
+  return (metadata.finalizers ?? []).flatMap((name, index) =>
+    name.includes("/") || standardFinalizers.includes(name)
+      ? []
+      : [
+          wrong(
+            `metadata.finalizers[${index}]`,
+            name,
+            "name is neither a standard finalizer name nor is it fully qualified",
+          ),
+        ],
+  );
 }
 
 export type UpdateOptions = {
@@ -92,7 +122,10 @@ export function update(
   if (existing === undefined) {
     if (!kind.createsOnUpdate || options.subresource !== undefined) throw notFound(resourceName(kind), name);
     refuseOtherUid(target, options.uid, "");
-    return { stored: create(backend, target, next(undefined), options.dryRun), created: true };
+    return {
+      stored: create(backend, target, next(undefined), { dryRun: options.dryRun, isUpdate: true }),
+      created: true,
+    };
   }
   const old = existing.object;
   refuseOtherUid(target, options.uid, old.metadata.uid);
@@ -120,8 +153,7 @@ function judgeChanged(backend: Backend, { kind }: Target, { object, old, options
   rules.prepare?.(object, { ...context, now: backend.clock.now() });
   countGeneration(kind, object, old);
   keepSystemFields(object, old);
-  const common = [...metaErrors(kind, object), ...updateErrors(object, old)];
-  refuseIf(kind, object, [...common, ...(rules.validate?.(object, context) ?? [])]);
+  refuseIf(kind, object, [...metadataChangeErrors(kind, object, old), ...(rules.validate?.(object, context) ?? [])]);
 }
 
 /** A write to the object itself leaves the status alone; one to the status leaves everything else alone. */
@@ -201,8 +233,11 @@ function isFinalized(object: KubeObject, old: KubeObject): boolean {
   );
 }
 
-function metaErrors(kind: ServedKind, object: KubeObject): FieldError[] {
-  return metadataErrors(object.metadata, { namespaced: kind.resource.namespaced, path: "metadata" });
+/** The metadata by itself, but for the name that was accepted once, and against what it was: said twice, as there. */
+function metadataChangeErrors({ resource }: ServedKind, { metadata }: KubeObject, old: KubeObject): FieldError[] {
+  const { namespaced } = resource;
+  const changes = metadataErrors(metadata, { namespaced, old: old.metadata });
+  return [...metadataErrors(metadata, { namespaced, nameErrors: () => [] }), ...changes, ...changes];
 }
 
 function refuseIf(kind: ServedKind, object: KubeObject, errors: readonly FieldError[]): void {
