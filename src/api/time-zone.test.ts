@@ -47,6 +47,22 @@ describe("a stretch of constant offset", () => {
     },
   );
 
+  test.each([
+    ["America/Noronha"],
+    ["America/Maceio"],
+    ["America/Argentina/Tucuman"],
+    ["Africa/Cairo"],
+    ["Asia/Hebron"],
+  ])("in %s is not missed, however short", name => {
+    const zone = certain(timeZone(name));
+    const clock = new Intl.DateTimeFormat("sv-SE", { timeZone: name, dateStyle: "short", timeStyle: "medium" });
+    const days = Array.from({ length: 365 * 13 }, (_, day) => at("2000-01-01T12:00:00Z") + day * 86_400_000);
+    const wrong = days.filter(
+      noon => noon + zone.stretchAt(noon).offsetMs !== at(`${clock.format(noon).replace(" ", "T")}Z`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   test("in UTC never ends", () => {
     expect(utc.stretchAt(0)).toEqual({ from: -Infinity, until: Infinity, offsetMs: 0 });
   });

@@ -57,6 +57,11 @@ describe("hits that overlap or touch are one period", () => {
     expect(openPeriod(window(schedule, duration), inside)).toEqual(instants);
   });
 
+  test("from the first hit of a day on which the clocks change, not from an hour before", () => {
+    const day = window("0 1,5,9,13,17,20 * * *", "4h", "Europe/Berlin");
+    expect(openPeriod(day, at("2024-03-31T04:30:00Z"))?.since).toBe(at("2024-03-31T00:00:00Z"));
+  });
+
   test("apart by a minute they are two", () => {
     expect(openPeriod(window("0 8,10 * * *", "1h59m"), at("2024-07-01T08:30:00Z"))).toEqual({
       since: at("2024-07-01T08:00:00Z"),
@@ -88,6 +93,14 @@ describe("durations are elapsed time, whatever the clocks do", () => {
       since: at("2024-03-31T01:00:00Z"),
       until: at("2024-03-31T02:00:00Z"),
     });
+  });
+});
+
+test("a window of a day that the clocks skip is open after it, and is none of the day after", () => {
+  const apia = window("0 12 30 * *", "6h", "Pacific/Apia"); // 2011-12-30 never came
+  expect(openPeriod(apia, at("2011-12-30T10:30:00Z"))).toEqual({
+    since: at("2011-12-30T10:00:00Z"),
+    until: at("2011-12-30T16:00:00Z"),
   });
 });
 
