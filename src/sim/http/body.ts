@@ -90,7 +90,8 @@ function parseJson(text: string, refuse: (message: string) => ApiError): unknown
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw refuse(text === "" ? "unexpected end of JSON input" : (cause as Error).message);
+    const { message } = cause as SyntaxError;
+    throw refuse(message.replace(/^Unexpected end/, "unexpected end"));
   }
 }
 

@@ -101,7 +101,7 @@ test("the aggregated form says the same in one document", () => {
       responseKind: { group: "karpenter.sh", version: "v1", kind: "NodePool" },
       scope: "Cluster",
       singularResource: "nodepool",
-      verbs: ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+      verbs: ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"],
       categories: ["karpenter"],
       subresources: [
         {

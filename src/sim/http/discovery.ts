@@ -9,6 +9,8 @@ type Json = Record<string, unknown>;
 type Kinds = Iterable<ServedKind>;
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+/** The same, in the order in which the real server lists those of custom kinds. */
+const customVerbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
 // The order in which kubectl prefers a group when two have a kind of the same name: as the real server lists them.
 const builtInGroups = [
@@ -119,6 +121,7 @@ function resourceOf(kind: ServedKind): Json {
 
 // Namespaces are deleted one by one, in the real server too.
 function verbsOf(kind: ServedKind): string[] {
+  if (!kind.strategic) return customVerbs;
   return kind.resource.kind === "Namespace" ? verbs.filter(verb => verb !== "deletecollection") : verbs;
 }
 

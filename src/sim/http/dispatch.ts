@@ -190,8 +190,10 @@ function sendText(response: ServerResponse, text: string): void {
 // kubectl reads version 2 only for what it did not find in version 3, and then wants to be told that it is not there
 // either: an empty document, which in protobuf is no bytes at all.
 function sendEmptyOpenapi(request: IncomingMessage, response: ServerResponse): void {
-  const protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
-  if (request.headers.accept?.includes(protobuf)) response.writeHead(200, { "Content-Type": protobuf }).end();
+  const asked = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+  // The real server, too, answers with a dot: what is asked for is no media type by the letter.
+  const contentType = asked.replace("@", ".");
+  if (request.headers.accept?.includes(asked)) response.writeHead(200, { "Content-Type": contentType }).end();
   else sendDocument(response, { swagger: "2.0", info: { title: "Fettle", version: "v1" }, paths: {} }, plainJson);
 }
 

@@ -1,0 +1,27 @@
+// A fresh embedded cluster as a user finds it: the built-in kinds, Fettle's CustomResourceDefinitions and the four
+// namespaces that every cluster has.
+
+import { customResourceDefinition } from "../api/crd.ts";
+import { kinds } from "../api/kinds.ts";
+import { parseApiVersion } from "../api/meta.ts";
+import { ApiError } from "../api/status.ts";
+import { ApiServer, type ApiServerOptions } from "./api-server.ts";
+import { builtInKinds } from "./kinds/built-in-kinds.ts";
+
+const namespaces = ["default", "kube-system", "kube-public", "kube-node-lease"];
+
+export function clusterInTheBox(options: Omit<ApiServerOptions, "kinds">): ApiServer {
+  const server = new ApiServer({ ...options, kinds: builtInKinds });
+  for (const name of namespaces) {
+    create(server, "namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  }
+  for (const kind of kinds) create(server, "customresourcedefinitions", customResourceDefinition(kind));
+  return server;
+}
+
+function create(server: ApiServer, plural: string, object: { apiVersion: string; [field: string]: unknown }): void {
+  // The server takes the body over, and the definitions are everybody's.
+  const body = structuredClone(object);
+  const answer = server.handle({ verb: "create", ...parseApiVersion(object.apiVersion), plural, options: {}, body });
+  if (answer.kind === "status") throw new ApiError(answer.status);
+}

@@ -1,0 +1,101 @@
+// Every verb of kubectl that we promise, against the embedded API and a real kube-apiserver: what a person reads and
+// the exit code are the same, but for what accepted-differences.ts lists.
+
+import { isDeepStrictEqual } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { customResourceDefinition } from "../../src/api/crd.ts";
+import { kinds } from "../../src/api/kinds.ts";
+import { systemClock } from "../../src/kube/system-clock.ts";
+import { clusterInTheBox } from "../../src/sim/cluster-in-the-box.ts";
+import { kubeconfig } from "../../src/sim/http/kubeconfig.ts";
+import { type Listening, listen } from "../../src/sim/http/listener.ts";
+import { seededRandom } from "../../src/sim/random.ts";
+import { binary, isUnavailable } from "../control-plane/binaries.ts";
+import { type ControlPlane, controlPlane } from "../control-plane/start.ts";
+import { type AcceptedDifference, acceptedDifferences } from "./kubectl/accepted-differences.ts";
+import { normalised } from "./kubectl/normalise.ts";
+import { type Kubectl, kubectlFor, type Outcome } from "./kubectl/run.ts";
+import { type Step, scenarios } from "./kubectl/scenarios.ts";
+
+const seenDifferences = new Set<AcceptedDifference>();
+
+describe.skipIf(isUnavailable("etcd", "kube-apiserver", "kubectl"))("kubectl", () => {
+  let real: ControlPlane;
+  let box: Listening;
+  let servers: readonly [box: Kubectl, real: Kubectl];
+
+  beforeAll(async () => {
+    real = await controlPlane();
+    const api = clusterInTheBox({ clock: systemClock, random: seededRandom(1) });
+    box = await listen({ api, clock: systemClock, now: systemClock.now(), token: "token" });
+    const program = await binary("kubectl");
+    const realConfig = kubeconfig({
+      url: real.url,
+      token: real.token,
+      ca: Buffer.from(real.caData, "base64").toString(),
+    });
+    servers = [await kubectlFor(program, kubeconfig(box)), await kubectlFor(program, realConfig)];
+    await installKinds(servers[1]);
+  });
+
+  afterAll(async () => {
+    await Promise.all(servers.map(server => server.remove()));
+    await box.close();
+    await real.stop();
+  });
+
+  test.each(scenarios.map(scenario => [scenario.verb, scenario.steps] as const))("%s", async (_, steps) => {
+    for (const step of steps) {
+      const [inTheBox, onTheRealOne] = await Promise.all([outcomesOf(servers[0], step), outcomesOf(servers[1], step)]);
+      for (const [index, outcome] of inTheBox.entries()) compare(outcome, onTheRealOne[index]!); // the same steps
+    }
+  });
+
+  test("every accepted difference is still one", () => {
+    const gone = acceptedDifferences.filter(difference => !seenDifferences.has(difference));
+    expect(gone.map(({ step }) => String(step))).toEqual([]);
+  });
+});
+
+/** A definition is usable once the server says that it is established. */
+async function installKinds(server: Kubectl): Promise<void> {
+  const definitions = { apiVersion: "v1", kind: "List", items: kinds.map(customResourceDefinition) };
+  const crds = kinds.map(({ resource }) => `crd/${resource.plural}.${resource.group}`);
+  for (const call of [
+    { args: ["create", "-f", "-"], input: JSON.stringify(definitions) },
+    { args: ["wait", "--for=condition=Established", ...crds] },
+  ]) {
+    const { code, stderr } = await server.run(call).outcome;
+    if (code !== 0) throw new Error(stderr);
+  }
+}
+
+type Ran = { command: string } & Outcome;
+
+/** The step itself last, after what was done while it went on. */
+async function outcomesOf(server: Kubectl, step: Step): Promise<Ran[]> {
+  const running = server.run(step);
+  const ran: Ran[] = [];
+  if (step.during !== undefined) {
+    await running.firstLine;
+    for (const inner of step.during) ran.push(...(await outcomesOf(server, inner)));
+  }
+  ran.push({ command: `kubectl ${step.args.join(" ")}`, ...normalised(await running.outcome, step) });
+  return ran;
+}
+
+function compare(inTheBox: Ran, onTheRealOne: Ran): void {
+  const accepted = acceptedDifferences.find(({ step }) => step.test(inTheBox.command));
+  if (accepted === undefined || isDeepStrictEqual(inTheBox, onTheRealOne)) {
+    expect.soft(inTheBox).toEqual(onTheRealOne);
+    return;
+  }
+  seenDifferences.add(accepted);
+  const { command, code, stdout, stderr } = inTheBox;
+  if ("same" in accepted) {
+    expect.soft({ command, ...accepted.same(inTheBox) }).toEqual({ command, ...accepted.same(onTheRealOne) });
+  } else {
+    expect.soft({ command, code }).toEqual({ command, code: 1 });
+    expect.soft(stdout + stderr).toMatch(accepted.refusedWith);
+  }
+}
