@@ -50,7 +50,7 @@ function attachmentErrors({ spec }: VolumeAttachment, old: VolumeAttachment | un
     ...sourceErrors(spec.source),
     ...subdomain("spec.nodeName", spec.nodeName),
   ];
-  if (persistentVolumeName && inlineVolumeSpec === undefined) {
+  if (persistentVolumeName !== undefined && inlineVolumeSpec === undefined) {
     found.push(...subdomain("spec.source.persistentVolumeName", persistentVolumeName));
   }
   return old ? [...found, ...immutable("spec", spec, old.spec)] : found;
@@ -85,7 +85,7 @@ export const csiNode = builtIn({
   },
 });
 
-const nodeIdMax = 192;
+const nodeIdMax = 256;
 
 function nodeErrors({ spec }: CsiNode, old: CsiNode | undefined): FieldError[] {
   const drivers = spec.drivers ?? [];

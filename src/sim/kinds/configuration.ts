@@ -42,7 +42,7 @@ function configMapErrors({ data = {}, binaryData = {}, ...rest }: ConfigMap, old
     ...Object.keys(binaryData).flatMap(key => keyErrors(`binaryData[${key}]`, key)),
   ];
   const size = sum(Object.values(data).map(byteLength)) + sum(Object.values(binaryData).map(decodedLength));
-  if (size > sizeMax) found.push(tooLong("", sizeMax));
+  if (size > sizeMax) found.push(tooLong("[]", sizeMax));
   if (!old?.immutable) return found;
   return [
     ...found,

@@ -111,15 +111,7 @@ function errors({ spec }: DaemonSet, old: DaemonSet | undefined): FieldError[] {
   return [
     ...(old ? immutable("spec.selector", selector, old.spec.selector) : []),
     ...labelSelector("spec.selector", selector),
-    ...(selector === null
-      ? [
-          invalid(
-            "spec.template.metadata.labels",
-            template.metadata.labels ?? null,
-            "`selector` does not match template `labels`",
-          ),
-        ]
-      : selectedLabels(spec)),
+    ...selectedLabels(spec),
     ...(selector === null ? [] : emptySelector(selector, "daemonset")),
     ...runningTemplate(template, "DaemonSet"),
     ...nonNegative("spec.minReadySeconds", spec.minReadySeconds),

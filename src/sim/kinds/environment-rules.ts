@@ -6,9 +6,7 @@ import { keyErrors } from "./configuration.ts";
 import { subdomain } from "./field-rules.ts";
 import type { Container, EnvironmentVariable } from "./pod-types.ts";
 
-const nameRule =
-  "a valid environment variable name must consist only of printable ASCII characters other than '=' (e.g. 'my-env', " +
-  " or 'my.env',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '^[ -<>-~]+$')";
+const nameRule = "a valid environment variable name must consist only of printable ASCII characters other than '='";
 
 export function environmentErrors({ env = [], envFrom = [] }: Container, path: string): FieldError[] {
   return [

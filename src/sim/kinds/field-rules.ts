@@ -14,6 +14,17 @@ export function immutable(path: string, value: unknown, old: unknown): FieldErro
   return isDeepStrictEqual(value, old) ? [] : [invalid(path, value ?? null, "field is immutable")];
 }
 
+/** A struct as Go prints it in a message: its fields in the order of the type. */
+export function invalidStruct(path: string, value: unknown, detail: string): FieldError {
+  const shown = `Invalid value: ${JSON.stringify(value)}`;
+  return { path, reason: "FieldValueInvalid", message: detail === "" ? shown : `${shown}: ${detail}` };
+}
+
+export function invalidSelector(path: string, selector: LabelSelector, detail: string): FieldError {
+  const { matchLabels, matchExpressions } = selector;
+  return invalidStruct(path, { matchLabels, matchExpressions }, detail);
+}
+
 export function oneOf(path: string, value: string | undefined, supported: readonly string[]): FieldError[] {
   return value === undefined || supported.includes(value) ? [] : [notSupported(path, value, supported)];
 }

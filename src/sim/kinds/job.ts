@@ -1,12 +1,12 @@
 // Job: pods that run to their end. The server gives it a selector by its own uid.
 
-import { isDeepStrictEqual } from "node:util";
 import { invalid, notSupported, required } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
+import { matches, selectorOf } from "../../api/selector.ts";
 import { age, humanDuration } from "../age.ts";
 import { builtIn } from "./built-in.ts";
 import { ageColumn, count, nameColumn, selectorText, templateColumns, text, wide } from "./column.ts";
-import { immutable, labelSelector, nonNegative, oneOf } from "./field-rules.ts";
+import { immutable, invalidSelector, labelSelector, nonNegative, oneOf } from "./field-rules.ts";
 import { defaultPodSpec } from "./pod-defaults.ts";
 import { podTemplateErrors } from "./pod-validation.ts";
 import { separateStatus } from "./status-subresource.ts";
@@ -80,21 +80,21 @@ function setDefaults({ metadata, spec }: Job): void {
   spec.manualSelector ??= false;
   spec.podReplacementPolicy ??= spec.podFailurePolicy ? "Failed" : "TerminatingOrFailed";
   for (const rule of spec.podFailurePolicy?.rules ?? []) {
-    for (const condition of rule.onPodConditions ?? []) condition.status ??= "True";
+    for (const condition of rule.onPodConditions ?? []) condition.status ||= "True";
   }
   const { labels } = spec.template.metadata;
-  if (labels && metadata.labels === undefined) metadata.labels = { ...labels };
+  // The very same labels: those that are generated later show on the job too.
+  if (labels && metadata.labels === undefined) metadata.labels = labels;
 }
 
 function generateSelector({ metadata, spec }: Job): void {
   const { template } = spec;
-  template.metadata.labels = {
-    "job-name": metadata.name,
-    "batch.kubernetes.io/job-name": metadata.name,
-    "controller-uid": metadata.uid,
-    [uidLabel]: metadata.uid,
-    ...template.metadata.labels,
-  };
+  template.metadata.labels ??= {};
+  const { labels } = template.metadata;
+  for (const prefix of ["", "batch.kubernetes.io/"]) {
+    labels[`${prefix}job-name`] ??= metadata.name;
+    labels[`${prefix}controller-uid`] ??= metadata.uid;
+  }
   spec.selector = { ...spec.selector, matchLabels: { [uidLabel]: metadata.uid, ...spec.selector?.matchLabels } };
 }
 
@@ -108,7 +108,7 @@ const counts = [
   "maxFailedIndexes",
 ] as const;
 
-const modes = ["Indexed", "NonIndexed"];
+const modes = ["NonIndexed", "Indexed"];
 
 function errors(job: Job, old: Job | undefined): FieldError[] {
   const { spec } = job;
@@ -117,29 +117,38 @@ function errors(job: Job, old: Job | undefined): FieldError[] {
     ...counts.flatMap(field => nonNegative(`spec.${field}`, spec[field])),
     ...oneOf("spec.completionMode", spec.completionMode, modes),
     ...indexErrors(spec),
-    ...oneOf("spec.podReplacementPolicy", spec.podReplacementPolicy, ["Failed", "TerminatingOrFailed"]),
+    ...oneOf("spec.podReplacementPolicy", spec.podReplacementPolicy, replacementPolicies(spec)),
     ...podTemplateErrors(spec.template, "spec.template"),
     ...restartErrors(spec),
     ...(spec.selector === null ? [required("spec.selector", "")] : labelSelector("spec.selector", spec.selector)),
-    ...(spec.selector === null ? [] : selectedLabels(spec)),
+    ...selectedLabels(spec),
     ...(old ? updateErrors(spec, old.spec) : []),
   ];
 }
 
-/** Only jobs that bring their own selector may leave its labels out. */
+function replacementPolicies({ podFailurePolicy }: Job["spec"]): string[] {
+  return podFailurePolicy ? ["Failed"] : ["Failed", "TerminatingOrFailed"];
+}
+
+/** Only jobs that bring their own selector may leave the generated labels out. */
 function generatedSelectorErrors({ metadata, spec }: Job): FieldError[] {
-  if (spec.manualSelector) return [];
+  if (spec.manualSelector || spec.selector === null) return [];
   const labels = spec.template.metadata.labels ?? {};
-  const wanted: Record<string, string> = { "controller-uid": metadata.uid, "job-name": metadata.name };
-  const found = Object.entries(wanted).flatMap(([key, value]) =>
-    ["", "batch.kubernetes.io/"].flatMap(prefix => {
-      const actual = labels[`${prefix}${key}`];
-      const rule = `must be '${value}'`;
-      return actual === value ? [] : [invalid("spec.template.metadata.labels", labels, rule)];
-    }),
+  const path = "spec.template.metadata.labels";
+  const expected = Object.fromEntries(
+    ["", "batch.kubernetes.io/"].flatMap(prefix => [
+      [`${prefix}controller-uid`, metadata.uid],
+      [`${prefix}job-name`, metadata.name],
+    ]),
   );
-  const selected = spec.selector?.matchLabels?.[uidLabel] === metadata.uid;
-  return selected ? found : [...found, invalid("spec.selector", spec.selector, "`selector` not auto-generated")];
+  const found = Object.entries(expected).flatMap(([key, value]) => {
+    if (labels[key] === undefined) return [required(`${path}[${key}]`, `must be '${value}'`)];
+    return labels[key] === value ? [] : [invalid(`${path}[${key}]`, labels[key], `must be '${value}'`)];
+  });
+  const selector = selectorOf(spec.selector);
+  const selects = !selector.ok || matches(selector.value, expected);
+  const rule = "`selector` not auto-generated";
+  return selects ? found : [...found, invalidSelector("spec.selector", spec.selector, rule)];
 }
 
 function indexErrors(spec: Job["spec"]): FieldError[] {
@@ -172,16 +181,22 @@ function restartErrors({ template, podFailurePolicy }: Job["spec"]): FieldError[
   return podFailurePolicy && restartPolicy !== "Never" ? [invalid(path, restartPolicy, rule)] : [];
 }
 
-/** A suspended job that has not started may still change where its pods may run; nothing else of the template may. */
 function updateErrors(spec: Job["spec"], old: Job["spec"]): FieldError[] {
   const fixed = ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] as const;
-  const indexed = spec.completionMode === "Indexed" && spec.completions === spec.parallelism;
   return [
-    ...(indexed ? [] : immutable("spec.completions", spec.completions, old.completions)),
+    ...completionsErrors(spec, old),
     ...immutable("spec.selector", spec.selector, old.selector),
-    ...(isDeepStrictEqual(spec.template, old.template) ? [] : immutable("spec.template", spec.template, old.template)),
+    ...immutable("spec.template", spec.template, old.template),
     ...fixed.flatMap(field => immutable(`spec.${field}`, spec[field], old[field])),
   ];
+}
+
+/** An indexed job may grow, all its pods at once. */
+function completionsErrors({ completionMode, completions, parallelism }: Job["spec"], old: Job["spec"]): FieldError[] {
+  const path = "spec.completions";
+  if (completionMode !== "Indexed") return immutable(path, completions, old.completions);
+  const isTandem = completions === old.completions || completions === undefined || completions === parallelism;
+  return isTandem ? [] : [invalid(path, completions, "can only be modified in tandem with spec.parallelism")];
 }
 
 function status({ metadata, status }: Job): string {

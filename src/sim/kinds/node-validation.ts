@@ -3,7 +3,7 @@
 
 import { isIP } from "node:net";
 import { labelValueErrors } from "../../api/name.ts";
-import { duplicate, forbidden, invalid } from "../../api/schema/field-error.ts";
+import { forbidden, invalid } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
 import { oneOf, qualifiedName, requiredText } from "./field-rules.ts";
 import type { Node, Taint } from "./node.ts";
@@ -40,9 +40,11 @@ export function taintErrors(taints: readonly Taint[], path: string): FieldError[
   });
 }
 
-function duplicateTaint(path: string, taint: Taint): FieldError {
-  const error = duplicate(path, taint);
-  return { ...error, message: `${error.message}: taints must be unique by key and effect pair` };
+/** Shown as the server's own type prints it. */
+function duplicateTaint(path: string, { key, value = "", effect, timeAdded }: Taint): FieldError {
+  const shown = JSON.stringify({ Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null });
+  const message = `Duplicate value: ${shown}: taints must be unique by key and effect pair`;
+  return { path, reason: "FieldValueDuplicate", message };
 }
 
 function amountErrors({ status }: Node): FieldError[] {
@@ -94,8 +96,10 @@ function addressErrors({ status }: Node): FieldError[] {
   const seen = new Set<string>();
   return (status.addresses ?? []).flatMap((address, i) => {
     const key = `${address.type}/${address.address}`;
-    const found = seen.has(key) ? [duplicate(`status.addresses[${i}]`, address)] : [];
+    const shown = JSON.stringify({ Type: address.type, Address: address.address });
+    const isRepeated = seen.has(key);
     seen.add(key);
-    return found;
+    const path = `status.addresses[${i}]`;
+    return isRepeated ? [{ path, reason: "FieldValueDuplicate", message: `Duplicate value: ${shown}` }] : [];
   });
 }

@@ -54,6 +54,9 @@ export const node = builtIn({
   ],
   rules: {
     defaults: object => setDefaults(object as Node),
+    admit: (object, { old }) => {
+      if (old === undefined) taintUntilReady(object as Node);
+    },
     prepare: (object, { old, subresource }) =>
       prepare(object as Node, old as Node | undefined, subresource === "status"),
     validate: (object, { old, subresource }) =>
@@ -69,6 +72,13 @@ function setDefaults({ spec, status }: Node): void {
   if (spec.podCIDRs === undefined && spec.podCIDR !== undefined) spec.podCIDRs = [spec.podCIDR];
   if (spec.podCIDR === undefined && spec.podCIDRs?.[0] !== undefined) spec.podCIDR = spec.podCIDRs[0];
   if (status.allocatable === undefined && status.capacity !== undefined) status.allocatable = { ...status.capacity };
+}
+
+/** Nothing is scheduled to a new node before the node controller has seen it ready and takes the taint away. */
+function taintUntilReady({ spec }: Node): void {
+  const taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
+  if (spec.taints?.some(({ key, effect }) => key === taint.key && effect === taint.effect)) return;
+  spec.taints = [...(spec.taints ?? []), taint];
 }
 
 function prepare(node: Node, old: Node | undefined, statusOnly: boolean): void {

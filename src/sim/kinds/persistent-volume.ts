@@ -7,7 +7,6 @@ import type { FieldError } from "../../api/schema/schema.ts";
 import { timestamp } from "../object-meta.ts";
 import { builtIn } from "./built-in.ts";
 import { ageColumn, nameColumn, text, wide } from "./column.ts";
-import { definitionOf } from "./definitions.ts";
 import { immutable, oneOf, requiredText, subdomain } from "./field-rules.ts";
 import { positiveErrors } from "./resource-rules.ts";
 import { accessModeErrors, accessModesText, storageClassName, volumeModes } from "./volume.ts";
@@ -30,17 +29,30 @@ type PersistentVolume = KubeObject & {
   status: { phase?: string; reason?: string; lastPhaseTransitionTime?: string };
 };
 
-/** All of the spec that does not say where the storage is. */
-const settings = [
-  "capacity",
-  "accessModes",
-  "persistentVolumeReclaimPolicy",
-  "claimRef",
-  "storageClassName",
-  "volumeMode",
-  "volumeAttributesClassName",
-  "mountOptions",
-  "nodeAffinity",
+/** In the order in which the server looks: the first one given is the volume's. */
+const sourceTypes = [
+  "hostPath",
+  "gcePersistentDisk",
+  "awsElasticBlockStore",
+  "glusterfs",
+  "flocker",
+  "nfs",
+  "rbd",
+  "quobyte",
+  "cephfs",
+  "iscsi",
+  "cinder",
+  "fc",
+  "flexVolume",
+  "azureFile",
+  "vsphereVolume",
+  "photonPersistentDisk",
+  "portworxVolume",
+  "azureDisk",
+  "scaleIO",
+  "local",
+  "storageos",
+  "csi",
 ];
 
 export const persistentVolume = builtIn({
@@ -143,13 +155,12 @@ function capacityErrors(capacity: Record<string, string> | undefined): FieldErro
   return found;
 }
 
-function sourcesOf(spec: PersistentVolume["spec"]): [string, unknown][] {
-  return Object.entries(spec).filter(([field]) => !settings.includes(field));
+function sourcesOf(spec: PersistentVolume["spec"]): unknown[] {
+  return sourceTypes.map(type => spec[type]);
 }
 
 function sourceErrors(spec: PersistentVolume["spec"]): FieldError[] {
-  const known = Object.keys(definitionOf("io.k8s.api.core.v1.PersistentVolumeSpec").properties ?? {});
-  const sources = known.filter(field => !settings.includes(field) && spec[field] !== undefined);
+  const sources = sourceTypes.filter(type => spec[type] !== undefined);
   if (sources.length === 0) return [required("spec", "must specify a volume type")];
   const found = sources.slice(1).map(field => forbidden(`spec.${field}`, "may not specify more than 1 volume type"));
   if (spec.hostPath) found.push(...requiredText("spec.hostPath.path", spec.hostPath.path));

@@ -1,6 +1,7 @@
 // What the server fills into pods and pod templates. It looks at nothing but the object itself: tolerations and
 // priority are admission's (pod-admission.ts).
 
+import { defaultPodRequests } from "./pod-resources.ts";
 import type { Container, Handler, Pod, PodSpec, Probe, Volume } from "./pod-types.ts";
 
 /** Pods and templates alike. */
@@ -25,6 +26,7 @@ export function defaultPod({ spec, status }: Pod): void {
     if (!spec.hostNetwork) continue;
     for (const port of ports ?? []) port.hostPort ??= port.containerPort;
   }
+  defaultPodRequests(spec);
   // Only one of the single and the plural form need be given.
   if (status.podIPs === undefined && status.podIP !== undefined) status.podIPs = [{ ip: status.podIP }];
   if (status.podIP === undefined && status.podIPs?.[0] !== undefined) status.podIP = status.podIPs[0].ip;

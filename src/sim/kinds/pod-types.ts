@@ -167,7 +167,15 @@ export type PodStatus = {
   phase?: string;
   reason?: string;
   qosClass?: string;
-  conditions?: { type: string; status: string; reason?: string; message?: string; observedGeneration?: number }[];
+  conditions?: {
+    type: string;
+    status: string;
+    lastProbeTime?: string | null;
+    lastTransitionTime?: string | null;
+    reason?: string;
+    message?: string;
+    observedGeneration?: number;
+  }[];
   initContainerStatuses?: ContainerStatus[];
   containerStatuses?: ContainerStatus[];
   podIP?: string;

@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 import { isDeepStrictEqual } from "node:util";
 import { forbidden, invalid, required } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
-import { annotations, immutable, labels, qualifiedName, subdomain } from "./field-rules.ts";
+import { annotations, immutable, invalidStruct, labels, qualifiedName, subdomain } from "./field-rules.ts";
 import { podSpecErrors, tolerationErrors } from "./pod-spec-rules.ts";
 import type { Container, ContainerStatus, Pod, PodSpec, PodTemplate, Toleration } from "./pod-types.ts";
 
@@ -183,7 +183,13 @@ function addressErrors(addresses: readonly { ip: string }[]): FieldError[] {
   });
   const families = new Set(addresses.map(({ ip }) => isIP(ip)));
   if (addresses.length > 1 && (families.size < 2 || addresses.length > 2)) {
-    found.push(invalid(path, addresses, "may specify no more than one IP for each IP family"));
+    found.push(
+      invalidStruct(
+        path,
+        addresses.map(({ ip }) => ({ IP: ip })),
+        "may specify no more than one IP for each IP family",
+      ),
+    );
   }
   return found;
 }

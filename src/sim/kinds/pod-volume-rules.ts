@@ -2,7 +2,6 @@
 
 import { duplicate, forbidden, invalid, required } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
-import { definitionOf } from "./definitions.ts";
 import { dnsLabel, oneOf, requiredText } from "./field-rules.ts";
 import type { Volume } from "./pod-types.ts";
 
@@ -17,6 +16,40 @@ const hostPathTypes = [
   "File",
   "FileOrCreate",
   "Socket",
+];
+
+/** In the order in which the server looks: the first one given is the volume's. */
+const sourceTypes = [
+  "emptyDir",
+  "hostPath",
+  "gitRepo",
+  "gcePersistentDisk",
+  "awsElasticBlockStore",
+  "secret",
+  "nfs",
+  "iscsi",
+  "glusterfs",
+  "flocker",
+  "persistentVolumeClaim",
+  "rbd",
+  "cinder",
+  "cephfs",
+  "quobyte",
+  "downwardAPI",
+  "fc",
+  "flexVolume",
+  "configMap",
+  "azureFile",
+  "vsphereVolume",
+  "portworxVolume",
+  "azureDisk",
+  "storageos",
+  "photonPersistentDisk",
+  "projected",
+  "scaleIO",
+  "csi",
+  "ephemeral",
+  "image",
 ];
 
 /** `names` are those of the volumes that a container may mount: the good ones. */
@@ -36,8 +69,7 @@ export function volumesErrors(volumes: readonly Volume[], path: string): { error
 }
 
 function sourceErrors(volume: Volume, path: string): FieldError[] {
-  const known = Object.keys(definitionOf("io.k8s.api.core.v1.Volume").properties ?? {});
-  const given = known.filter(field => field !== "name" && field in volume);
+  const given = sourceTypes.filter(type => type in volume);
   if (given.length === 0) return [required(path, "must specify a volume type")];
   const found = given.slice(1).map(field => forbidden(`${path}.${field}`, "may not specify more than 1 volume type"));
   return [...found, ...knownSourceErrors(volume, path)];

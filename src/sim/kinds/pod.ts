@@ -1,6 +1,7 @@
 // Pod: its spec is all but fixed once written, it is deleted with grace while a kubelet may be running it, and
 // `kubectl get pods` sums it up in a word.
 
+import { timestamp } from "../object-meta.ts";
 import { builtIn } from "./built-in.ts";
 import { ageColumn, nameColumn, text, wide } from "./column.ts";
 import { setPriority, tolerateFailures } from "./pod-admission.ts";
@@ -49,7 +50,11 @@ export const pod = builtIn({
       if (old === undefined) setPriority(object as Pod, cluster);
       else keepPriority(object as Pod, old as Pod);
     },
-    prepare: (object, { old, subresource }) => prepare(object as Pod, old as Pod | undefined, subresource === "status"),
+    prepare: (object, { old, subresource, now }) => {
+      if (old === undefined) prepareNew(object as Pod, now);
+      else if (subresource === "status") prepareStatus(object as Pod, old as Pod);
+      else object.status = old.status;
+    },
     validate: (object, { old, subresource }) =>
       podErrors(object as Pod, { old: old as Pod | undefined, statusOnly: subresource === "status" }),
     selectableFields: object => selectableFields(object as Pod),
@@ -63,18 +68,12 @@ function keepPriority({ spec }: Pod, old: Pod): void {
   }
 }
 
-function prepare(pod: Pod, old: Pod | undefined, statusOnly: boolean): void {
-  if (old === undefined) prepareNew(pod);
-  else if (statusOnly) prepareStatus(pod, old);
-  else pod.status = old.status;
-}
-
-function prepareNew(pod: Pod): void {
+function prepareNew(pod: Pod, now: number): void {
   pod.status = { phase: "Pending", qosClass: pod.status.qosClass ?? qosClass(pod.spec) };
   if (pod.spec.schedulingGates === undefined) return;
   const message = "Scheduling is blocked due to non-empty scheduling gates";
-  const condition = { type: "PodScheduled", status: "False", reason: "SchedulingGated", message };
-  pod.status.conditions = [{ ...condition, lastProbeTime: null, lastTransitionTime: null } as typeof condition];
+  const times = { lastProbeTime: null, lastTransitionTime: timestamp(now) };
+  pod.status.conditions = [{ type: "PodScheduled", status: "False", ...times, reason: "SchedulingGated", message }];
 }
 
 function prepareStatus(pod: Pod, old: Pod): void {

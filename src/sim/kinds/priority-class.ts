@@ -70,7 +70,7 @@ function errors(priorityClass: PriorityClass, old: PriorityClass | undefined): F
   }
   return [
     ...systemErrors(priorityClass),
-    ...oneOf("preemptionPolicy", preemptionPolicy, ["Never", "PreemptLowerPriority"]),
+    ...oneOf("preemptionPolicy", preemptionPolicy, ["PreemptLowerPriority", "Never"]),
   ];
 }
 

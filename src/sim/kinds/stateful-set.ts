@@ -5,7 +5,16 @@ import { forbidden, invalid } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
 import { builtIn } from "./built-in.ts";
 import { ageColumn, count, nameColumn, templateColumns, text } from "./column.ts";
-import { atMost100Percent, dnsLabel, type IntOrPercent, intOrPercent, nonNegative, oneOf } from "./field-rules.ts";
+import {
+  annotations,
+  atMost100Percent,
+  dnsLabel,
+  type IntOrPercent,
+  intOrPercent,
+  labels,
+  nonNegative,
+  oneOf,
+} from "./field-rules.ts";
 import { type Claim, claimSpecErrors, defaultClaim } from "./persistent-volume-claim.ts";
 import { defaultPodSpec } from "./pod-defaults.ts";
 import { separateStatus } from "./status-subresource.ts";
@@ -107,7 +116,10 @@ function errors(set: StatefulSet, old: StatefulSet | undefined): FieldError[] {
     ...nonNegative("spec.minReadySeconds", spec.minReadySeconds),
     ...nonNegative("spec.ordinals.start", spec.ordinals?.start),
     ...(spec.serviceName && !old ? dnsLabel("spec.serviceName", spec.serviceName) : []),
-    ...templateErrors(withClaimVolumes(set), { kind: "statefulset", owner: "StatefulSet" }),
+    ...templateErrors(withClaimVolumes(set), { kind: "statefulset", owner: "StatefulSet", unreadable: "" }),
+    // The server looks at these twice.
+    ...labels("spec.template.labels", spec.template.metadata.labels),
+    ...annotations("spec.template.annotations", spec.template.metadata.annotations),
   ];
   if (old && !isDeepStrictEqual(fixedPart(spec), fixedPart(old.spec))) found.push(forbidden("spec", changeRule));
   return found;

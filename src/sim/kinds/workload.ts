@@ -5,7 +5,7 @@ import type { KubeObject } from "../../api/meta.ts";
 import { forbidden, invalid, notSupported, required } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
 import { type LabelSelector, matches, selectorOf } from "../../api/selector.ts";
-import { labelSelector, nonNegative } from "./field-rules.ts";
+import { invalidSelector, labelSelector, nonNegative } from "./field-rules.ts";
 import type { PodTemplate } from "./pod-types.ts";
 import { podTemplateErrors } from "./pod-validation.ts";
 
@@ -25,16 +25,21 @@ export type SelectorRules = {
   kind: string;
   /** As the sentence about activeDeadlineSeconds names it. */
   owner: string;
+  /** The sentence about a selector that cannot be read. */
+  unreadable?: string;
 };
 
 /** Selector and template of Deployment, ReplicaSet and StatefulSet. */
-export function templateErrors({ spec }: Workload, { kind, owner }: SelectorRules): FieldError[] {
+export function templateErrors(
+  { spec }: Workload,
+  { kind, owner, unreadable = "invalid label selector" }: SelectorRules,
+): FieldError[] {
   const { selector } = spec;
   const found: FieldError[] = [];
   if (selector === null) found.push(required("spec.selector", ""));
   else found.push(...labelSelector("spec.selector", selector), ...emptySelector(selector, kind));
   if (selector !== null && !selectorOf(selector).ok) {
-    return [...found, invalid("spec.selector", selector, "invalid label selector")];
+    return [...found, invalidSelector("spec.selector", selector, unreadable)];
   }
   return [...found, ...selectedLabels(spec), ...runningTemplate(spec.template, owner)];
 }
@@ -44,10 +49,10 @@ export function emptySelector(selector: LabelSelector, kind: string): FieldError
   return isEmpty ? [invalid("spec.selector", selector, `empty selector is invalid for ${kind}`)] : [];
 }
 
-/** A selector that cannot be read is refused elsewhere. */
+/** No selector at all matches nothing; one that cannot be read is refused elsewhere. */
 export function selectedLabels({ selector, template }: Workload["spec"]): FieldError[] {
   const parsed = selectorOf(selector ?? {});
-  if (!parsed.ok || parsed.value.length === 0 || matches(parsed.value, template.metadata.labels)) return [];
+  if (selector !== null && (!parsed.ok || matches(parsed.value, template.metadata.labels))) return [];
   const rule = "`selector` does not match template `labels`";
   return [invalid("spec.template.metadata.labels", template.metadata.labels ?? null, rule)];
 }
