@@ -36,28 +36,27 @@ const powerMax = 1_000;
 
 export const zero: Quantity = { digits: 0n, exponent: 0, format: "DecimalSI" };
 
+const written = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+const smallTens = Array.from({ length: 40 }, (_, power) => 10n ** BigInt(power));
+
 type Suffix = { format: QuantityFormat; power: number };
 
-/** Its parts, leading zeros dropped. */
-type Written = { text: string; negative: boolean; whole: string; fraction: string; suffix: Suffix };
+/** A text's parts, leading zeros dropped. */
+type Parts = { text: string; negative: boolean; whole: string; fraction: string; suffix: Suffix };
 
 export function parseQuantity(text: string): Parsed<Quantity> {
-  const form = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/.exec(text);
-  if (form === null || text === "")
-    return refused(`${quoted(text)} is no quantity: write one such as 250m, 2, 1.5Gi or 1e3`);
+  const form = written.exec(text);
+  if (form === null || text === "") return refusal(text, "write one such as 250m, 2, 1.5Gi or 1e3");
   const [, sign, whole = "", fraction = "", letters = ""] = form;
   const suffix = readSuffix(letters);
   if (suffix === undefined) {
-    return refused(
-      `${quoted(text)} is no quantity: its suffix must be one of n u m k M G T P E Ki Mi Gi Ti Pi Ei or an exponent`,
-    );
+    return refusal(text, "its suffix must be one of n u m k M G T P E Ki Mi Gi Ti Pi Ei or an exponent");
   }
-  if (Math.abs(suffix.power) > powerMax)
-    return refused(`${quoted(text)} is no quantity: its exponent is beyond ${powerMax}`);
-  const written = { text, negative: sign === "-", whole: whole || "0", fraction, suffix };
-  if (isSmall(written)) return accepted(small(written));
+  if (Math.abs(suffix.power) > powerMax) return refusal(text, `its exponent is beyond ${powerMax}`);
+  const parts = { text, negative: sign === "-", whole: whole || "0", fraction, suffix };
+  if (isSmall(parts)) return accepted(small(parts));
   // "Ei" alone reads as no number at all, although "Ki" reads as 0.
-  return /[0-9]/.test(text) ? accepted(large(written)) : refused(`${quoted(text)} is no quantity: it has no digits`);
+  return /[0-9]/.test(text) ? accepted(large(parts)) : refusal(text, "it has no digits");
 }
 
 /** As Kubernetes shows it: as written if that was close enough to canonical, else canonical. */
@@ -113,8 +112,12 @@ export function approximateValue(quantity: Quantity): number {
  */
 export function fastInteger({ digits, exponent }: Quantity): bigint | undefined {
   if (exponent < 0) return undefined;
-  const value = digits * 10n ** BigInt(exponent);
+  const value = digits * ten(exponent);
   return value === BigInt.asIntN(64, value) ? value : undefined;
+}
+
+function refusal(text: string, why: string): { ok: false; error: string } {
+  return refused(`${quoted(text)} is no quantity: ${why}`);
 }
 
 function readSuffix(text: string): Suffix | undefined {
@@ -127,33 +130,33 @@ function readSuffix(text: string): Suffix | undefined {
 
 // Where Kubernetes keeps a 64-bit integer and a scale; everything else is a big decimal of nano-units. The line
 // between the two shows in fastInteger and in which texts are kept.
-function isSmall({ whole, fraction, suffix }: Written): boolean {
+function isSmall({ whole, fraction, suffix }: Parts): boolean {
   if (suffix.format !== "BinarySI")
     return whole.length + fraction.length <= 18 && suffix.power - fraction.length >= nano;
   return fraction === "" && whole.length + (suffix.power * 3) / 10 <= 14;
 }
 
-function small({ text, negative, whole, fraction, suffix }: Written): Quantity {
+function small({ text, negative, whole, fraction, suffix }: Parts): Quantity {
   const { format } = suffix;
   const binary = format === "BinarySI";
-  const written = whole + fraction;
+  const figures = whole + fraction;
   const exponent = (binary ? 0 : suffix.power) - fraction.length;
-  const factor = BigInt(written);
+  const factor = BigInt(figures);
   const keepsText = binary
     ? (factor & 7n) !== 0n
-    : exponent % 3 === 0 && !written.endsWith("000") && !written.startsWith("0");
+    : exponent % 3 === 0 && !figures.endsWith("000") && !figures.startsWith("0");
   const digits = signed(binary ? factor << BigInt(suffix.power) : factor, negative);
   return keepsText ? { digits, exponent, format, text } : { digits, exponent, format };
 }
 
-function large({ negative, whole, fraction, suffix }: Written): Quantity {
+function large({ negative, whole, fraction, suffix }: Parts): Quantity {
   const factor = BigInt(whole + fraction);
   const binary = suffix.format === "BinarySI";
   const exact = {
     digits: binary ? factor << BigInt(suffix.power) : factor,
     exponent: (binary ? 0 : suffix.power) - fraction.length,
   };
-  const one = 10n ** 9n;
+  const one = ten(9);
   const nanos = scaledUp(exact, nano);
   const digits = binary && nanos > int64Max * one ? int64Max * one : nanos;
   // A binary suffix on less than one unit would be rounded away when shown.
@@ -181,21 +184,25 @@ function binaryText(value: bigint): string {
 
 function asInteger(quantity: Quantity): bigint | undefined {
   if (quantity.exponent >= 0) return digitsAt(quantity, 0);
-  const divisor = 10n ** BigInt(-quantity.exponent);
+  const divisor = ten(-quantity.exponent);
   return quantity.digits % divisor === 0n ? quantity.digits / divisor : undefined;
 }
 
 /** In units of 10^`exponent`, which must not be above the quantity's own. */
 function digitsAt(quantity: Quantity, exponent: number): bigint {
-  return quantity.digits * 10n ** BigInt(quantity.exponent - exponent);
+  return quantity.digits * ten(quantity.exponent - exponent);
 }
 
 function scaledUp({ digits, exponent }: Pick<Quantity, "digits" | "exponent">, to: number): bigint {
-  if (exponent >= to) return digits * 10n ** BigInt(exponent - to);
-  const divisor = 10n ** BigInt(to - exponent);
+  if (exponent >= to) return digits * ten(exponent - to);
+  const divisor = ten(to - exponent);
   const whole = digits / divisor;
   if (whole * divisor === digits) return whole;
   return digits < 0n ? whole - 1n : whole + 1n;
+}
+
+function ten(power: number): bigint {
+  return smallTens[power] ?? 10n ** BigInt(power);
 }
 
 function signed(number: bigint, negative: boolean): bigint {

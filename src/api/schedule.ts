@@ -82,6 +82,8 @@ export function parseSchedule(text: string): Parsed<Schedule> {
  *
  * A hit is a minute whose local date and time match, so that an hour which the clocks repeat fires in both its runs,
  * as robfig does it. A hit that the clocks skip fires where they land, where robfig loses it: a freeze must freeze.
+ * Where clocks change at midnight or by part of an hour, robfig 3.0.1 also steps past days, or fires on wrong ones;
+ * here the wall clock decides.
  */
 export function nextHit(schedule: Schedule, after: Instant, zone: TimeZone = utc): Instant | undefined {
   let stretch = zone.stretchAt(after);

@@ -1,5 +1,6 @@
 // Command vectors writes down how Go and Kubernetes read the values of the API, as JSON that the unit tests of
-// src/api compare with. What it writes depends on nothing but the pins of go.mod: same pins, same bytes.
+// src/api compare with. What it writes depends on nothing but the pins of go.mod and Go's own time zones: same pins,
+// same bytes.
 //
 //	go run ./cmd/vectors DIRECTORY
 package main
