@@ -17,7 +17,7 @@ export const offlineCodes = {
     severity: "warning",
     when: "all budgets of an action have schedules: outside them nothing limits it",
   },
-  "never-active": { severity: "warning", when: "a schedule names a day that never comes" },
+  "never-active": { severity: "error", when: "a schedule names a day that never comes" },
   "seconds-dropped": { severity: "warning", when: "the duration of a budget or window has seconds" },
   "without-effect": { severity: "warning", when: "a policy, requirement or check does nothing" },
   shadowed: { severity: "warning", when: "an earlier repair policy matches whatever this one would" },

@@ -44,7 +44,7 @@ describe("texts that their pattern lets through", () => {
     ["0 9 31-1 * *", "error bad-schedule"],
     ["0 9 * * frid", "error bad-schedule"],
     ["1,,2 9 * * *", "error bad-schedule"],
-    ["0 0 30 2 *", "warning never-active"],
+    ["0 0 30 2 *", "error never-active"],
   ])("schedule %s", (schedule, finding) => {
     const window = { schedule, duration: "1h" };
     expect(pool({ disruption: { budgets: [{ ...window, nodes: 1 }, always], windows: [window] } })).toEqual([
