@@ -52,21 +52,29 @@ export type PatchedOptions = {
   shownAs(): string;
 };
 
-/** Returns `unknown field "…"` for each dropped field, in the server's order: metadata first. */
+/** Returns `unknown field "…"` for each dropped field. */
 function readFields(kind: ServedKind, object: KubeObject, refused: (why: string) => ApiError): string[] {
+  const { decode, defaults } = kind.rules;
+  const unknown =
+    decode === undefined ? readCustom(kind, object, refused) : prune(object, kind.schema, { root: false });
+  try {
+    decode?.(object);
+  } catch (error) {
+    throw error instanceof ApiError && error.code === 400 ? refused(error.message) : error;
+  }
+  defaults?.(object);
+  return unknown.map(path => `unknown field "${path}"`);
+}
+
+/** A custom kind's schema says nothing of metadata, whose unknown fields come first in the server's sentences. */
+function readCustom(kind: ServedKind, object: KubeObject, refused: (why: string) => ApiError): string[] {
   const complaint = typeComplaint(object.metadata, objectMetaSchema, "");
   if (complaint !== undefined) throw refused(complaint);
   const metadata = coerceMetadata(object, kind.schema);
   if (metadata.error !== undefined) throw refused(metadata.error.message);
   const dropped = prune(object, kind.schema, { root: true });
-  try {
-    kind.rules.decode?.(object);
-  } catch (error) {
-    throw error instanceof ApiError && error.code === 400 ? refused(error.message) : error;
-  }
   applyDefaults(object, kind.schema);
-  kind.rules.defaults?.(object);
-  return [...metadata.unknown, ...dropped].map(path => `unknown field "${path}"`);
+  return [...metadata.unknown, ...dropped];
 }
 
 function cannotHandle({ resource }: ServedKind, object: JsonObject, why: string): ApiError {

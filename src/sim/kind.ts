@@ -67,11 +67,12 @@ export type Cluster = { list(plural: string): Iterable<KubeObject> };
  */
 export type KindRules = {
   /**
-   * On every write, before the schema's defaults: the object as the server's own types read and write it (zero values
-   * dropped, quantities and times in canonical form). Throws ApiError 400 for what those types cannot hold.
+   * On every write, in place of the schema's defaults: the object as the server's own types read and write it (zero
+   * values dropped or written out, quantities and times in canonical form). Throws ApiError 400, with the decoder's
+   * sentence alone, for what those types cannot hold.
    */
   decode?(object: KubeObject): void;
-  /** On every write, after the schema's defaults: those that depend on other fields. */
+  /** On every write, after that: defaults that depend on other fields. */
   defaults?(object: KubeObject): void;
   /** Admission, which may look at other objects (priority and storage classes). Throws ApiError 403. */
   admit?(object: KubeObject, context: { old?: KubeObject; subresource?: Subresource; cluster: Cluster }): void;

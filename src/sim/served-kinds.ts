@@ -74,12 +74,14 @@ export function toStored(kind: ServedKind, object: KubeObject): KubeObject {
   return kind.storedAs === undefined ? object : kind.storedAs.toStored(object);
 }
 
-/** How most sentences of the server name a kind: by its resource. */
-export function resourceName({ resource }: ServedKind): Qualified {
-  return { group: resource.group, name: resource.plural };
+/** How most sentences of the server name a kind: by the resource that it is stored as. */
+export function resourceName({ resource, storedAs }: ServedKind): Qualified {
+  const { group, plural } = storedAs?.resource ?? resource;
+  return { group, name: plural };
 }
 
 /** How the sentences of validation name it: by its kind. */
-export function kindName({ resource }: ServedKind): Qualified {
-  return { group: resource.group, name: resource.kind };
+export function kindName({ resource, storedAs }: ServedKind): Qualified {
+  const { group, kind } = storedAs?.resource ?? resource;
+  return { group, name: kind };
 }

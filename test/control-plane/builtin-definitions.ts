@@ -56,7 +56,7 @@ const kept = [
 const refPrefix = "#/components/schemas/";
 
 /** `get` fetches one document below /openapi/v3/. The text ends with a newline and has one definition a line. */
-export async function builtInSchemas(get: (path: string) => Promise<unknown>, goFacts: GoFacts): Promise<string> {
+export async function builtInDefinitions(get: (path: string) => Promise<unknown>, goFacts: GoFacts): Promise<string> {
   const found = new Map<string, Json>();
   for (const [path, names] of Object.entries(roots)) {
     const document = (await get(path)) as { components: { schemas: Record<string, Json> } };

@@ -112,7 +112,7 @@ function errors({ spec }: DaemonSet, old: DaemonSet | undefined): FieldError[] {
     ...(old ? immutable("spec.selector", selector, old.spec.selector) : []),
     ...labelSelector("spec.selector", selector),
     ...selectedLabels(spec),
-    ...(selector === null ? [] : emptySelector(selector, "daemonset")),
+    ...(selector ? emptySelector(selector, "daemonset") : []),
     ...runningTemplate(template, "DaemonSet"),
     ...nonNegative("spec.minReadySeconds", spec.minReadySeconds),
     ...strategyErrors(spec.updateStrategy),

@@ -22,7 +22,8 @@ export function invalidStruct(path: string, value: unknown, detail: string): Fie
 
 export function invalidSelector(path: string, selector: LabelSelector, detail: string): FieldError {
   const { matchLabels, matchExpressions } = selector;
-  return invalidStruct(path, { matchLabels, matchExpressions }, detail);
+  const sorted = matchLabels && Object.fromEntries(Object.entries(matchLabels).sort());
+  return invalidStruct(path, { matchLabels: sorted, matchExpressions }, detail);
 }
 
 export function oneOf(path: string, value: string | undefined, supported: readonly string[]): FieldError[] {

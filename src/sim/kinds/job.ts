@@ -120,7 +120,7 @@ function errors(job: Job, old: Job | undefined): FieldError[] {
     ...oneOf("spec.podReplacementPolicy", spec.podReplacementPolicy, replacementPolicies(spec)),
     ...podTemplateErrors(spec.template, "spec.template"),
     ...restartErrors(spec),
-    ...(spec.selector === null ? [required("spec.selector", "")] : labelSelector("spec.selector", spec.selector)),
+    ...(spec.selector ? labelSelector("spec.selector", spec.selector) : [required("spec.selector", "")]),
     ...selectedLabels(spec),
     ...(old ? updateErrors(spec, old.spec) : []),
   ];
@@ -132,7 +132,7 @@ function replacementPolicies({ podFailurePolicy }: Job["spec"]): string[] {
 
 /** Only jobs that bring their own selector may leave the generated labels out. */
 function generatedSelectorErrors({ metadata, spec }: Job): FieldError[] {
-  if (spec.manualSelector || spec.selector === null) return [];
+  if (spec.manualSelector || !spec.selector) return [];
   const labels = spec.template.metadata.labels ?? {};
   const path = "spec.template.metadata.labels";
   const expected = Object.fromEntries(

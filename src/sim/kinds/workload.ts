@@ -12,7 +12,8 @@ import { podTemplateErrors } from "./pod-validation.ts";
 export type Workload = KubeObject & {
   spec: {
     replicas?: number;
-    selector: LabelSelector | null;
+    /** Null where the kind requires one, absent where it does not. */
+    selector?: LabelSelector | null;
     template: PodTemplate;
     minReadySeconds?: number;
     revisionHistoryLimit?: number;
@@ -36,9 +37,9 @@ export function templateErrors(
 ): FieldError[] {
   const { selector } = spec;
   const found: FieldError[] = [];
-  if (selector === null) found.push(required("spec.selector", ""));
+  if (!selector) found.push(required("spec.selector", ""));
   else found.push(...labelSelector("spec.selector", selector), ...emptySelector(selector, kind));
-  if (selector !== null && !selectorOf(selector).ok) {
+  if (selector && !selectorOf(selector).ok) {
     return [...found, invalidSelector("spec.selector", selector, unreadable)];
   }
   return [...found, ...selectedLabels(spec), ...runningTemplate(spec.template, owner)];
@@ -52,7 +53,7 @@ export function emptySelector(selector: LabelSelector, kind: string): FieldError
 /** No selector at all matches nothing; one that cannot be read is refused elsewhere. */
 export function selectedLabels({ selector, template }: Workload["spec"]): FieldError[] {
   const parsed = selectorOf(selector ?? {});
-  if (selector !== null && (!parsed.ok || matches(parsed.value, template.metadata.labels))) return [];
+  if (selector && (!parsed.ok || matches(parsed.value, template.metadata.labels))) return [];
   const rule = "`selector` does not match template `labels`";
   return [invalid("spec.template.metadata.labels", template.metadata.labels ?? null, rule)];
 }

@@ -112,7 +112,7 @@ function requestOf({ verb, group, plural, name, subresource, body }: Call): ApiR
     version: "v1",
     plural,
     options: {},
-    body: structuredClone(body),
+    body: JSON.parse(JSON.stringify(body)),
     ...(scope !== undefined && { namespace: scope }),
     ...(name !== undefined && { name }),
     ...(subresource !== undefined && { subresource }),
@@ -138,7 +138,16 @@ export function comparable(answer: Answer): unknown {
   return { code: answer.code, object: copy };
 }
 
-function comparableStatus({ reason, message, details }: Status) {
-  const causes = details?.causes?.map(({ field, reason }) => `${field}: ${reason}`).sort();
-  return { reason, message, ...(causes && { causes }) };
+/** Go walks its maps in any order: of several findings the order says nothing. */
+function comparableStatus({ reason, message = "", details }: Status) {
+  const { causes = [], ...about } = details ?? {};
+  const findings = causes.map(({ field, reason, message }) => ({ field, reason, message }));
+  findings.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  return { reason, message: findings.length > 1 ? message.split(": [")[0] : message, about, findings };
+}
+
+/** For sentences that quote what only one of the two has. */
+export function withoutWords(told: unknown): unknown {
+  const { message: _, ...rest } = told as { message?: string; findings?: { message?: string }[] };
+  return { ...rest, findings: rest.findings?.map(({ message: __, ...finding }) => finding) };
 }

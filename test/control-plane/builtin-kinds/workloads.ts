@@ -214,7 +214,7 @@ const jobs = corpus(
       manualSelector: true,
       selector: { matchLabels: labels },
     }),
-    "selector without leave": { body: job({ selector: { matchLabels: labels } }) },
+    "selector without leave": { body: job({ selector: { matchLabels: labels } }), otherWords: "a uid is quoted" },
     "own selector missing": job({ manualSelector: true }),
     "failure policy": job({
       podFailurePolicy: { rules: [{ action: "Ignore", onPodConditions: [{ type: "DisruptionTarget" }] }] },
