@@ -18,7 +18,7 @@ export async function bodyOf(response: HttpResponse, secrets: readonly string[])
 
 /** The answer to a failed request, whoever gave it: an API server, or a proxy that knows nothing of Status. */
 export function refusal(response: HttpResponse, text: string, secrets: readonly string[]): ApiError {
-  const said = parse(secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text));
+  const said = parse(withoutSecrets(text, secrets));
   const status = isStatus(said) ? said : foreignStatus(response.code);
   status.code ??= response.code;
   const askedMs = retryAfterMs(response);
@@ -26,6 +26,12 @@ export function refusal(response: HttpResponse, text: string, secrets: readonly 
     status.details = { ...status.details, retryAfterSeconds: askedMs / 1000 };
   }
   return new ApiError(status);
+}
+
+/** A server, or whatever stands before it, may repeat what it was sent; errors are logged. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const forms = secrets.flatMap(secret => [secret, JSON.stringify(secret).slice(1, -1)]);
+  return forms.reduce((rest, form) => (form === "" ? rest : rest.replaceAll(form, "[redacted]")), text);
 }
 
 /** The texts of `Warning: 299 - "text"` headers. */

@@ -14,8 +14,10 @@ import {
 import type { Resource } from "../api/meta.ts";
 import { ApiError } from "../api/status.ts";
 import type { Clock, Fence } from "../control/ports.ts";
+import { withoutSecrets } from "./answer.ts";
 import { type ConnectOptions, type Connection, connect } from "./client.ts";
 import { ConnectionError, FencedError, TimeoutError } from "./errors.ts";
+import { identitySource } from "./identity.ts";
 import type { ClusterConfig } from "./kubeconfig.ts";
 import { systemClock } from "./system-clock.ts";
 
@@ -517,14 +519,23 @@ describe("secrets", () => {
     ["an answer that is not JSON", echo(200, said => `{"token": "${said}`)],
     ["a reset", reset],
     ["no answer", () => {}],
-    ["broken HTTP", response => response.socket?.end("HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n")],
+    [
+      "broken HTTP that repeats it",
+      (response, asked) =>
+        response.socket?.end(`HTTP/1.1 200 OK\r\ncontent-length: x\r\n${asked.headers.authorization}`),
+    ],
+    [
+      "an event of the watch that repeats it",
+      echo(200, said => `${JSON.stringify({ type: "ERROR", object: { kind: "Status", message: said } })}\n`.repeat(2)),
+    ],
   ])("%s: the token is in no error", async (_, answer) => {
     const { server, api } = await serve([answer], {
       tls: true,
       clock: systemClock,
       config: { user: { token: SENTINEL } },
     });
-    const ended = new Promise<Error | undefined>(resolve => api.watch(pools, {}, { event: () => {}, end: resolve }));
+    const events: unknown[] = [];
+    const ended = new Promise<Error | undefined>(end => api.watch(pools, {}, { event: one => events.push(one), end }));
     const errors = [
       await failure(api.get(pools, { name: "a" }, { timeoutMs: 200 })),
       await failure(api.delete(pools, { name: "a" }, { timeoutMs: 200 })),
@@ -532,15 +543,21 @@ describe("secrets", () => {
     await api.close();
     errors.push((await ended) ?? new Error("closed"));
     expect(server.asked[0]?.headers.authorization).toBe(`Bearer ${SENTINEL}`);
+    expect(JSON.stringify(events)).not.toContain(SENTINEL);
     for (const error of errors) {
       const shown = inspect(error, { depth: 10, showHidden: true }) + JSON.stringify(error) + error.stack;
       expect(shown).not.toContain(SENTINEL);
     }
   });
 
+  test("with quotes in them, or empty, are cut out all the same", () => {
+    expect(withoutSecrets('{"message":"pass\\"word of ann"}', ['pass"word', ""])).toBe(
+      '{"message":"[redacted] of ann"}',
+    );
+  });
+
   test("are not sent to another machine without TLS", async () => {
     const { server } = await serve([json(200, pool)]);
-    const { identitySource } = await import("./identity.ts");
     const config = { ...server.config, user: { token: SENTINEL } };
     const context = { clock: systemClock, env: {} };
     const near = await identitySource({ ...config, server: "http://127.0.0.1:1" }, context).current();

@@ -117,7 +117,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-export function connectionError(request: HttpRequest, cause: Error, sent: boolean): ConnectionError {
+export function connectionError(request: HttpRequest, error: Error, sent: boolean): ConnectionError {
+  // A parser's error carries the bytes that it could not read, which may repeat our credentials.
+  const cause = "data" in error ? new Error(error.message) : error;
   const timedOut =
     "code" in cause && (cause.code === "UND_ERR_HEADERS_TIMEOUT" || cause.code === "UND_ERR_BODY_TIMEOUT");
   const message = `${described(request)}: ${sent ? "the connection failed before the answer was complete" : "no connection"} (${reasonOf(cause)}).`;

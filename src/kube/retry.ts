@@ -3,7 +3,7 @@
 import { ConnectionError, FencedError } from "./errors.ts";
 import type { HttpResponse } from "./exchange.ts";
 
-export const ATTEMPTS_MAX = 5;
+const ATTEMPTS_MAX = 5;
 const FIRST_DELAY_MS = 100;
 
 export type Attempt = {

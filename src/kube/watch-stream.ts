@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import type { KubeObject } from "../api/meta.ts";
 import type { WatchEvent, WatchHandlers } from "../control/ports.ts";
-import { refusal } from "./answer.ts";
+import { refusal, withoutSecrets } from "./answer.ts";
 import type { Dispatch } from "./connections.ts";
 import { DecodeError } from "./errors.ts";
 import { connectionError, type HttpRequest } from "./exchange.ts";
@@ -44,7 +44,7 @@ class Stream<T> implements Dispatcher.DispatchHandler {
     this.#parts = parts;
     this.#lines = lineSplitter(line => {
       // A handler may close the watch between two lines of one chunk.
-      if (!this.#ended) parts.handlers.event(decode<T>(line));
+      if (!this.#ended) parts.handlers.event(decode<T>(line, parts.secrets));
     });
   }
 
@@ -119,7 +119,7 @@ class Stream<T> implements Dispatcher.DispatchHandler {
   }
 }
 
-function decode<T>(line: string): WatchEvent<T> {
+function decode<T>(line: string, secrets: readonly string[]): WatchEvent<T> {
   const event = parse(line);
   if (typeof event !== "object" || event === null || !("type" in event) || !("object" in event)) {
     throw new DecodeError(`A line of the watch (${line.length} characters) is not an event.`);
@@ -130,7 +130,8 @@ function decode<T>(line: string): WatchEvent<T> {
   if (!known || typeof object !== "object" || object === null) {
     throw new DecodeError("The watch sent an event of an unknown type or without an object.");
   }
-  if (type !== "ERROR" && !hasMetadata(object)) throw new DecodeError(`The watch sent ${type} without metadata.`);
+  if (type === "ERROR") return parse(withoutSecrets(line, secrets)) as WatchEvent<T>;
+  if (!hasMetadata(object)) throw new DecodeError(`The watch sent ${type} without metadata.`);
   return event as WatchEvent<T>;
 }
 
