@@ -1,6 +1,7 @@
 // One request to the embedded API server and its answer: what HTTP, the in-process client and tests all speak.
 
 import type { KubeObject } from "../api/meta.ts";
+import type { Status } from "../api/status.ts";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
 
@@ -62,12 +63,9 @@ export type ApiResponse =
       continue?: string;
       remainingItemCount?: number;
     }
-  | { kind: "status"; code: number; status: import("../api/status.ts").Status; warnings: readonly string[] }
+  | { kind: "status"; code: number; status: Status; warnings: readonly string[] }
   | {
       kind: "watch";
       /** Events in order; one call may carry several. `end` closes the stream, with a Status as its last event or none. */
-      start(sink: {
-        events(events: readonly StoredEvent[]): void;
-        end(error: import("../api/status.ts").Status | undefined): void;
-      }): () => void;
+      start(sink: { events(events: readonly StoredEvent[]): void; end(error: Status | undefined): void }): () => void;
     };
