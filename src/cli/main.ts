@@ -23,7 +23,7 @@ const io: Io = {
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks);
   },
-  colour: process.stdout.isTTY === true && process.env["NO_COLOR"] === undefined,
+  colour: process.stdout.isTTY && process.env["NO_COLOR"] === undefined,
   env: process.env,
   signal: ending.signal,
 };
