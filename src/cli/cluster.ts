@@ -58,7 +58,7 @@ async function cluster(options: Options, io: Io): Promise<void> {
 }
 
 function portProblem(port: number, error: NodeJS.ErrnoException): string {
-  switch (error.code) {
+  switch (error.code ?? "") {
     case "EADDRINUSE":
       return `port ${port} is taken: choose another with --port, or leave it out for any free one`;
     case "EACCES":

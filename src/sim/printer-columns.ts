@@ -69,7 +69,7 @@ function cellOf(value: unknown, type: Column["type"], now: number): unknown {
   if (value === undefined || value === null) return null;
   switch (type) {
     case "string":
-      return typeof value === "object" ? goJson(value) : String(value as string | number | boolean);
+      return typeof value === "object" ? goJson(value) : `${value as string | number | boolean}`;
     case "integer":
       return typeof value === "number" ? Math.trunc(value) : null;
     case "number":

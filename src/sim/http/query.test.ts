@@ -36,6 +36,10 @@ test("every parameter that the store knows is read, and others are ignored", () 
   });
 });
 
+test("of a repeated parameter the first counts, and __proto__ is a name like any other", () => {
+  expect(parse("limit=1&limit=2&__proto__=x")).toEqual({ limit: 1 });
+});
+
 test.each([
   ["watch=true", true],
   ["watch=1", true],

@@ -36,15 +36,15 @@ const optionsKind: Record<Verb, string> = {
 
 /** Throws ApiError 400 for a number that is none, 422 for a value that the server does not know. */
 export function requestOptions(query: URLSearchParams, verb: Verb): RequestOptions {
-  const options: RequestOptions = {};
-  if (query.size === 0) return options;
-  const entries = Object.entries(readers).flatMap(([name, read]) => {
-    const text = query.get(name);
-    return text === null ? [] : [[name, read(text)]];
-  });
-  Object.assign(options, Object.fromEntries(entries));
+  const options: Record<string, unknown> = {};
+  for (const [name, text] of query) {
+    // Of a parameter that is repeated the first counts.
+    if (isKnown(name) && !Object.hasOwn(options, name)) options[name] = readers[name](text);
+  }
   return { ...options, ...dryRun(query, verb), ...fieldValidation(query, verb) };
 }
+
+const isKnown = (name: string): name is keyof typeof readers => Object.hasOwn(readers, name);
 
 export function isWatch(query: URLSearchParams): boolean {
   const text = query.get("watch");
