@@ -69,9 +69,10 @@ export type KindRules = {
   /**
    * On every write, in place of the schema's defaults: the object as the server's own types read and write it (zero
    * values dropped or written out, quantities and times in canonical form). Throws ApiError 400, with the decoder's
-   * sentence alone, for what those types cannot hold.
+   * sentence alone, for what those types cannot hold. Returns whether there are unknown fields, which are left to be
+   * pruned by the schema.
    */
-  decode?(object: KubeObject): void;
+  decode?(object: KubeObject): boolean;
   /** On every write, after that: defaults that depend on other fields. */
   defaults?(object: KubeObject): void;
   /** Admission, which may look at other objects (priority and storage classes). Throws ApiError 403. */

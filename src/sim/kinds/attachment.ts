@@ -1,9 +1,9 @@
 // VolumeAttachment and CSINode: which volume is to hang on which node, and what drivers a node has for that.
 
-import { isDeepStrictEqual } from "node:util";
 import type { KubeObject } from "../../api/meta.ts";
 import { duplicate, forbidden, invalid, required, tooLong } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
+import { deepEqual } from "../json-value.ts";
 import { builtIn } from "./built-in.ts";
 import { ageColumn, boolean, integer, nameColumn, text } from "./column.ts";
 import { immutable, nonNegative, qualifiedName, requiredText, subdomain } from "./field-rules.ts";
@@ -96,7 +96,7 @@ function nodeErrors({ spec }: CsiNode, old: CsiNode | undefined): FieldError[] {
   });
   for (const before of old?.spec.drivers ?? []) {
     const driver = drivers.find(({ name }) => name === before.name);
-    if (driver && !isDeepStrictEqual({ ...driver, allocatable: 0 }, { ...before, allocatable: 0 })) {
+    if (driver && !deepEqual({ ...driver, allocatable: 0 }, { ...before, allocatable: 0 })) {
       found.push(invalid("spec.drivers", driver, "field is immutable"));
     }
   }

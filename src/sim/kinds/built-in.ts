@@ -41,12 +41,14 @@ export function builtIn(description: Description): ServedKind {
 function decoderOf(resource: Resource, definition: string): NonNullable<KindRules["decode"]> {
   const apiVersion = apiVersionOf(resource);
   return object => {
+    let metUnknown: boolean;
     try {
-      decode(object, definition);
+      metUnknown = decode(object, definition);
     } catch (error) {
       throw error instanceof DecodingError ? badRequest(error.message) : error;
     }
     object.apiVersion = apiVersion;
     object.kind = resource.kind;
+    return metUnknown;
   };
 }

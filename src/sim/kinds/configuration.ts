@@ -1,9 +1,9 @@
 // ConfigMap, Secret and ServiceAccount: what pods are given to read. Keys, sizes, and that an immutable one stays so.
 
-import { isDeepStrictEqual } from "node:util";
 import type { KubeObject } from "../../api/meta.ts";
 import { forbidden, invalid, required, tooLong } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
+import { deepEqual } from "../json-value.ts";
 import { builtIn } from "./built-in.ts";
 import { ageColumn, nameColumn, text } from "./column.ts";
 import { immutable } from "./field-rules.ts";
@@ -143,7 +143,7 @@ function keepImmutable(value: boolean | undefined): FieldError[] {
 }
 
 function keepField(path: string, value: Data, old: Data): FieldError[] {
-  if (isDeepStrictEqual(value, old)) return [];
+  if (deepEqual(value, old)) return [];
   return [forbidden(path, "field is immutable when `immutable` is set")];
 }
 

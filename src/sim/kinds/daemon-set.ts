@@ -1,8 +1,8 @@
 // DaemonSet: a pod on every node that the template fits. The generation of its template stands in an annotation.
 
-import { isDeepStrictEqual } from "node:util";
 import { invalid, notSupported, required } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
+import { deepEqual } from "../json-value.ts";
 import { builtIn } from "./built-in.ts";
 import {
   ageColumn,
@@ -102,7 +102,7 @@ function countTemplate({ metadata, spec }: DaemonSet, old: DaemonSet | undefined
   const before = old?.metadata.annotations?.[templateGeneration];
   const generation =
     old === undefined ? Math.max(1, Number(annotations[templateGeneration]) || 0) : Number(before) || 0;
-  const changed = old !== undefined && !isDeepStrictEqual(spec.template, old.spec.template);
+  const changed = old !== undefined && !deepEqual(spec.template, old.spec.template);
   metadata.annotations = { ...annotations, [templateGeneration]: String(changed ? generation + 1 : generation) };
 }
 

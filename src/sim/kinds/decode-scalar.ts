@@ -102,17 +102,47 @@ const quantityRule = "quantities must match the regular expression '^([+-]?[0-9.
 
 function quantity(value: unknown): string {
   const text = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
+  return canonical.of(text);
+}
+
+/** The same few amounts stand in every object of a cluster, so what was read once is remembered. */
+class Remembered {
+  readonly #made = new Map<string, string>();
+  readonly #make: (text: string) => string;
+
+  constructor(make: (text: string) => string) {
+    this.#make = make;
+  }
+
+  of(text: string): string {
+    let result = this.#made.get(text);
+    if (result === undefined) {
+      result = this.#make(text);
+      if (this.#made.size >= rememberedMax) this.#made.clear();
+      this.#made.set(text, result);
+    }
+    return result;
+  }
+}
+
+const rememberedMax = 4096;
+
+const canonical = new Remembered(text => {
   const parsed = parseQuantity(text);
   if (!parsed.ok) throw new DecodingError(quantityRule);
   return formatQuantity(parsed.value);
-}
+});
 
-/** Amounts of resources are kept to a thousandth, rounded up. */
-export function roundedResource(text: string): string {
+const rounded = new Remembered(text => {
   const parsed = parseQuantity(text);
   if (!parsed.ok) return text;
   const milli = { digits: milliValue(parsed.value), exponent: -3, format: parsed.value.format };
   return compareQuantities(milli, parsed.value) === 0 ? text : canonicalQuantity(milli);
+});
+
+/** Amounts of resources are kept to a thousandth, rounded up. */
+export function roundedResource(text: string): string {
+  return rounded.of(text);
 }
 
 function time(value: string, isMicro: boolean): string {

@@ -1,8 +1,8 @@
 // Deployment: rolling update by default, the selector fixed once written.
 
-import { isDeepStrictEqual } from "node:util";
 import { forbidden, invalid, notSupported } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
+import { deepEqual } from "../json-value.ts";
 import { builtIn } from "./built-in.ts";
 import { ageColumn, count, nameColumn, selectorText, templateColumns, text, wide } from "./column.ts";
 import {
@@ -74,7 +74,7 @@ function prepareUpdate({ metadata }: Deployment, old: Deployment, statusOnly: bo
   if (statusOnly) {
     if (old.metadata.labels) metadata.labels = old.metadata.labels;
     else delete metadata.labels;
-  } else if (!isDeepStrictEqual(metadata.annotations, old.metadata.annotations)) {
+  } else if (!deepEqual(metadata.annotations, old.metadata.annotations)) {
     // Annotations are copied to the replica sets, so they count as something wanted.
     metadata.generation = (old.metadata.generation ?? 0) + 1;
   }

@@ -1,8 +1,8 @@
 // What the server refuses in an event. The core group is lenient for the sake of old clients; events.k8s.io is not.
 
-import { isDeepStrictEqual } from "node:util";
 import { invalid, required } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
+import { deepEqual } from "../json-value.ts";
 import type { Event } from "./event.ts";
 import { immutable, qualifiedName, requiredText } from "./field-rules.ts";
 
@@ -80,7 +80,7 @@ const fixed = [
 
 function changeErrors(event: Event, old: Event): FieldError[] {
   return [
-    ...(isDeepStrictEqual(event.series, old.series) ? [] : seriesErrors(event)),
+    ...(deepEqual(event.series, old.series) ? [] : seriesErrors(event)),
     ...fixed.flatMap(field => immutable(field, event[field], old[field])),
     ...immutable("reportingController", event.reportingComponent, old.reportingComponent),
     ...immutable("reportingInstance", event.reportingInstance, old.reportingInstance),

@@ -1,17 +1,17 @@
 // Checks that the rules of many built-in kinds share, each with the sentence the server has for it.
 
-import { isDeepStrictEqual } from "node:util";
 import { labelErrors, labelValueErrors, qualifiedNameErrors, subdomainErrors } from "../../api/name.ts";
 import { forbidden, invalid, notSupported, required, tooLong } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
 import type { LabelSelector } from "../../api/selector.ts";
+import { deepEqual } from "../json-value.ts";
 
 export function nonNegative(path: string, value: number | null | undefined): FieldError[] {
   return typeof value === "number" && value < 0 ? [invalid(path, value, "must be greater than or equal to 0")] : [];
 }
 
 export function immutable(path: string, value: unknown, old: unknown): FieldError[] {
-  return isDeepStrictEqual(value, old) ? [] : [invalid(path, value ?? null, "field is immutable")];
+  return deepEqual(value, old) ? [] : [invalid(path, value ?? null, "field is immutable")];
 }
 
 /** A struct as Go prints it in a message: its fields in the order of the type. */
@@ -22,7 +22,7 @@ export function invalidStruct(path: string, value: unknown, detail: string): Fie
 
 export function invalidSelector(path: string, selector: LabelSelector, detail: string): FieldError {
   const { matchLabels, matchExpressions } = selector;
-  const sorted = matchLabels && Object.fromEntries(Object.entries(matchLabels).sort());
+  const sorted = matchLabels && Object.fromEntries(Object.entries(matchLabels).sort(([a], [b]) => (a < b ? -1 : 1)));
   return invalidStruct(path, { matchLabels: sorted, matchExpressions }, detail);
 }
 

@@ -22,9 +22,16 @@ const elements = {
   micro: [...date, ["05", /^\d{2}/], [".000000", /^[.,]\d{6}(?!\d)/], zone] as const,
 };
 
+/** Canonical already, and good whatever the month: nearly every time that is ever written. */
+const usual = {
+  second: /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/,
+  micro: /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/,
+};
+
 /** The time in UTC, in whole seconds or with exactly six digits; else Go's sentence. */
 export function canonicalTime(value: string, micro: boolean): { text: string } | { error: string } {
   const layout = micro ? "micro" : "second";
+  if (usual[layout].test(value)) return { text: value };
   let rest = value;
   for (const [element, accepted] of elements[layout]) {
     const matched = accepted.exec(rest)?.[0];

@@ -1,11 +1,11 @@
 // PersistentVolumeClaim: a wish for storage. Once written only its size may grow, and the volume be filled in.
 
-import { isDeepStrictEqual } from "node:util";
 import type { KubeObject } from "../../api/meta.ts";
 import { compareQuantities, parseQuantity } from "../../api/quantity.ts";
 import { forbidden, required } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
 import type { LabelSelector } from "../../api/selector.ts";
+import { deepEqual } from "../json-value.ts";
 import type { Cluster } from "../kind.ts";
 import { builtIn } from "./built-in.ts";
 import { ageColumn, nameColumn, text, wide } from "./column.ts";
@@ -148,7 +148,7 @@ function updateErrors({ spec }: Claim, old: Claim): FieldError[] {
     original.storageClassName = spec.storageClassName;
   if (spec.volumeAttributesClassName !== undefined) original.volumeAttributesClassName = spec.volumeAttributesClassName;
   const found: FieldError[] = [];
-  if (!isDeepStrictEqual(adjusted, original)) found.push(forbidden("spec", changeRule));
+  if (!deepEqual(adjusted, original)) found.push(forbidden("spec", changeRule));
   if (before && after && compareQuantities(after, before) < 0) {
     const rule = "field can not be less than status.capacity";
     found.push(forbidden("spec.resources.requests.storage", rule));

@@ -1,9 +1,9 @@
 // PersistentVolume: storage that exists. Its source is fixed once written.
 
-import { isDeepStrictEqual } from "node:util";
 import type { KubeObject } from "../../api/meta.ts";
 import { forbidden, notSupported, required } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
+import { deepEqual } from "../json-value.ts";
 import { timestamp } from "../object-meta.ts";
 import { builtIn } from "./built-in.ts";
 import { ageColumn, nameColumn, text, wide } from "./column.ts";
@@ -137,7 +137,7 @@ function errors({ spec }: PersistentVolume, old: PersistentVolume | undefined): 
     ...oneOf("spec.volumeMode", spec.volumeMode, volumeModes),
   ];
   if (old === undefined) return found;
-  if (!isDeepStrictEqual(sourcesOf(spec), sourcesOf(old.spec))) {
+  if (!deepEqual(sourcesOf(spec), sourcesOf(old.spec))) {
     const rule = "spec.persistentvolumesource is immutable after creation";
     found.push(forbidden("spec.persistentvolumesource", rule));
   }

@@ -2,9 +2,9 @@
 // What of the real server's rules is left out is listed in README.md beside this file.
 
 import { isIP } from "node:net";
-import { isDeepStrictEqual } from "node:util";
 import { forbidden, invalid, required } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
+import { deepEqual } from "../json-value.ts";
 import { annotations, immutable, invalidStruct, labels, qualifiedName, subdomain } from "./field-rules.ts";
 import { podSpecErrors, tolerationErrors } from "./pod-spec-rules.ts";
 import type { Container, ContainerStatus, Pod, PodSpec, PodTemplate, Toleration } from "./pod-types.ts";
@@ -46,6 +46,8 @@ const changeable = [
 ];
 
 function changeErrors({ spec }: Pod, old: Pod): FieldError[] {
+  // What was judged when it was written is not judged again.
+  if (deepEqual(spec, old.spec)) return [];
   const found = podSpecErrors(spec, "spec", { isPod: true });
   for (const field of ["containers", "initContainers"] as const) {
     const errors = containerChangeErrors(spec[field] ?? [], old.spec[field] ?? [], `spec.${field}`);
@@ -57,7 +59,7 @@ function changeErrors({ spec }: Pod, old: Pod): FieldError[] {
   if (deadline.stop) return found;
   found.push(...addedTolerationErrors(spec.tolerations ?? [], old.spec.tolerations ?? []));
   found.push(...gateErrors(spec, old.spec));
-  if (!isDeepStrictEqual(fixedPart(spec, old.spec), fixedPart(old.spec, old.spec))) {
+  if (!deepEqual(fixedPart(spec, old.spec), fixedPart(old.spec, old.spec))) {
     found.push(forbidden("spec", `pod updates may not change fields other than ${changeable.join(",")}`));
   }
   return found;
@@ -93,7 +95,7 @@ function addedTolerationErrors(tolerations: Toleration[], old: Toleration[]): Fi
     tolerations.some(candidate => {
       const { tolerationSeconds: _, ...kept } = candidate;
       const { tolerationSeconds: __, ...before } = toleration;
-      return isDeepStrictEqual(kept, before);
+      return deepEqual(kept, before);
     });
   const rule = "existing toleration can not be modified except its tolerationSeconds";
   return old.every(isKept) ? tolerationErrors(tolerations, path) : [forbidden(path, rule)];

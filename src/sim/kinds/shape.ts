@@ -3,7 +3,13 @@
 import { type Scalar, zeroValues } from "./decode-scalar.ts";
 import { type Definition, definitionOf } from "./definitions.ts";
 
-export type Struct = { kind: "struct"; goType: string; fields(): ReadonlyMap<string, Field> };
+export type Struct = { kind: "struct"; goType: string; fields(): Fields };
+
+export type Fields = {
+  known: ReadonlyMap<string, Field>;
+  /** Those that are written even when they are absent. */
+  always: readonly Field[];
+};
 
 /** `goType` is the name of the Go type, as decoding errors spell it. */
 export type Shape =
@@ -14,6 +20,7 @@ export type Shape =
   | Struct;
 
 export type Field = {
+  name: string;
   shape: Shape;
   /** Zero values stay when they are written. */
   pointer: boolean;
@@ -40,7 +47,7 @@ export function structShape(name: string): Shape {
   if (shape === undefined) {
     const definition = definitionOf(name);
     const goType = `${name.split(".").at(-2)}.${name.split(".").at(-1)}`;
-    let fields: ReadonlyMap<string, Field> | undefined;
+    let fields: Fields | undefined;
     shape =
       definition.properties === undefined
         ? { kind: "anything", goType }
@@ -50,15 +57,15 @@ export function structShape(name: string): Shape {
   return shape;
 }
 
-function fieldsOf(definition: Definition): ReadonlyMap<string, Field> {
-  const fields = new Map<string, Field>();
+function fieldsOf(definition: Definition): Fields {
+  const known = new Map<string, Field>();
   for (const [name, property] of Object.entries(definition.properties ?? {})) {
     const shape = shapeOf(property, definition.typeNames?.[name]);
     const pointer = definition.pointers?.includes(name) === true;
     const absent = definition.null?.includes(name) === true ? null : (property.default ?? zeroOf(shape, pointer));
-    fields.set(name, { shape, pointer, absent });
+    known.set(name, { name, shape, pointer, absent });
   }
-  return fields;
+  return { known, always: [...known.values()].filter(({ absent }) => absent !== undefined) };
 }
 
 /** Structs with a text form of their own are never empty to Go's encoder, so their zero value is written out. */

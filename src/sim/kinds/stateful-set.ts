@@ -1,8 +1,8 @@
 // StatefulSet: pods with a name and claims of their own; little of its spec may change.
 
-import { isDeepStrictEqual } from "node:util";
 import { forbidden, invalid } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
+import { deepEqual } from "../json-value.ts";
 import { builtIn } from "./built-in.ts";
 import { ageColumn, count, nameColumn, templateColumns, text } from "./column.ts";
 import {
@@ -121,7 +121,7 @@ function errors(set: StatefulSet, old: StatefulSet | undefined): FieldError[] {
     ...labels("spec.template.labels", spec.template.metadata.labels),
     ...annotations("spec.template.annotations", spec.template.metadata.annotations),
   ];
-  if (old && !isDeepStrictEqual(fixedPart(spec), fixedPart(old.spec))) found.push(forbidden("spec", changeRule));
+  if (old && !deepEqual(fixedPart(spec), fixedPart(old.spec))) found.push(forbidden("spec", changeRule));
   return found;
 }
 
