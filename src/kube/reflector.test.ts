@@ -32,6 +32,8 @@ function statusOf(code: number, reason: string, details: Status["details"] = {})
 type Watch = {
   options: WatchOptions;
   send(...events: WatchEvent<KubeObject>[]): void;
+  /** As a server does whose last bytes were already on their way. */
+  sendThoughClosed(event: WatchEvent<KubeObject>): void;
   end(error?: Error): void;
   closed: boolean;
 };
@@ -59,6 +61,7 @@ class PlayedServer {
       const watch: Watch = {
         options,
         closed: false,
+        sendThoughClosed: event => handlers.event(event),
         send: (...events) => {
           for (const event of events) {
             try {
@@ -369,7 +372,7 @@ describe("stop", () => {
   test("closes the watch, and nothing is heard or started any more", async () => {
     const { clock, server, reflector, calls } = await aSyncedReflector();
     reflector.stop();
-    server.last.send(added(node("a", 11)));
+    server.last.sendThoughClosed(added(node("a", 11)));
     expect(server.last.closed).toBe(true);
     await clock.advance(600_000);
     expect(server.watches).toHaveLength(1);
