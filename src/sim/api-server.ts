@@ -4,7 +4,7 @@
 import type { KubeObject } from "../api/meta.ts";
 import { ApiError } from "../api/status.ts";
 import type { Clock } from "../control/ports.ts";
-import { type Backend, get, type Target } from "./backend.ts";
+import { type Backend, find, get, type Target } from "./backend.ts";
 import { isCrd } from "./crd.ts";
 import { CrdController } from "./crd-controller.ts";
 import { crdRules } from "./crd-rules.ts";
@@ -114,7 +114,7 @@ export class ApiServer {
 
   #create(kind: ServedKind, { namespace, name, body, options }: ApiRequest, warnings: string[]): ApiResponse {
     if (name !== undefined) throw verbNotAllowed();
-    const { object, warnings: found } = decodeBody(kind, body, options.fieldValidation);
+    const { object, warnings: found } = decodeBody(kind, body, { validation: options.fieldValidation });
     warnings.push(...found, ...dedupeOwners(object));
     const stored = create(this.#backend, { kind, namespace }, object, { dryRun: options.dryRun === true });
     warnings.push(...(kind.rules.warnings?.(stored.object, undefined) ?? []));
@@ -122,7 +122,10 @@ export class ApiServer {
   }
 
   #update(target: Target, { body, options }: ApiRequest, warnings: string[]): ApiResponse {
-    const { object, warnings: found } = decodeBody(target.kind, body, options.fieldValidation);
+    const { object, warnings: found } = decodeBody(target.kind, body, {
+      validation: options.fieldValidation,
+      existing: find(this.#backend, target)?.object,
+    });
     warnings.push(...found);
     settleNamespace(object, target.kind, target.namespace);
     checkName(object, target.name);

@@ -8,18 +8,24 @@ import { objectMetaSchema, typeComplaint } from "../api/schema/metadata-shape.ts
 import { coerceMetadata } from "../api/schema/object-meta.ts";
 import { prune } from "../api/schema/prune.ts";
 import { ApiError } from "../api/status.ts";
-import { isObject, type JsonObject } from "./json-value.ts";
+import { deepCopy, deepEqual, isObject, type JsonObject } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
 import { badRequest, invalid } from "./refusal.ts";
 import type { RequestOptions } from "./request.ts";
 
 export type Decoded = { object: KubeObject; warnings: string[] };
 
+export type BodyOptions = {
+  validation: RequestOptions["fieldValidation"];
+  /** What the object replaces: fields that are the same need not be read again. */
+  existing?: KubeObject | undefined;
+};
+
 /** The body of a create or an update. */
-export function decodeBody(kind: ServedKind, body: unknown, validation: RequestOptions["fieldValidation"]): Decoded {
+export function decodeBody(kind: ServedKind, body: unknown, { validation, existing }: BodyOptions): Decoded {
   const object = typed(kind, body);
   const refused = (why: string) => cannotHandle(kind, object, why);
-  const unknown = readFields(kind, object, refused);
+  const unknown = readChanged(kind, object, { existing, refused });
   if (unknown.length > 0 && validation === "Strict") throw refused(`strict decoding error: ${unknown.join(", ")}`);
   return { object, warnings: validation === "Ignore" ? [] : unknown };
 }
@@ -31,19 +37,18 @@ export function decodePatched(kind: ServedKind, patched: unknown, options: Patch
     return invalid({ group: "", name: "" }, "", [{ path: "patch", reason: "FieldValueInvalid", message }]);
   };
   if (!isObject(patched)) throw refused("the patched document is not an object");
-  const object = patched as KubeObject;
+  const object = { ...patched } as KubeObject;
   if (!isObject(object.metadata)) object.metadata = {} as KubeObject["metadata"];
   if (options.isStrategic) Object.assign(object, { apiVersion: apiVersionOf(kind.resource), kind: kind.resource.kind });
   else if (kind.strategic) refuseOtherKind(kind, object, refused);
   else refuseOtherType(kind, object);
-  const unknown = [...options.unknown, ...readFields(kind, object, refused)];
+  const unknown = [...options.unknown, ...readChanged(kind, object, { existing: options.existing, refused })];
   if (unknown.length > 0 && options.validation === "Strict")
     throw refused(`strict decoding error: ${unknown.join(", ")}`);
   return { object, warnings: options.validation === "Ignore" ? [] : unknown };
 }
 
-export type PatchedOptions = {
-  validation: RequestOptions["fieldValidation"];
+export type PatchedOptions = BodyOptions & {
   /** Findings about the patch document itself. */
   unknown: readonly string[];
   /** A strategic merge patch cannot change what the object is. */
@@ -52,17 +57,45 @@ export type PatchedOptions = {
   shownAs(): string;
 };
 
+type Reading = { existing: KubeObject | undefined; refused: (why: string) => ApiError };
+
+/**
+ * Reads what differs from the stored object and takes over the rest, which was read when it was stored. Only for the
+ * server's own kinds: the schema of a custom kind may have changed since. What is read is copied first, because a
+ * patch leaves in its outcome what it did not touch.
+ */
+function readChanged(kind: ServedKind, object: KubeObject, { existing, refused }: Reading): string[] {
+  const kept: JsonObject = {};
+  for (const field of Object.keys(object)) {
+    if (existing !== undefined && isKept(kind, field) && deepEqual(object[field], existing[field])) {
+      kept[field] = existing[field];
+      delete object[field];
+    } else if (existing !== undefined) {
+      object[field] = deepCopy(object[field]);
+    }
+  }
+  const unknown = readFields(kind, object, refused);
+  Object.assign(object, kept);
+  return unknown;
+}
+
+const identity: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
+
+function isKept({ rules }: ServedKind, field: string): boolean {
+  return rules.decode !== undefined && !identity.has(field);
+}
+
 /** Returns `unknown field "…"` for each dropped field. */
 function readFields(kind: ServedKind, object: KubeObject, refused: (why: string) => ApiError): string[] {
-  const { decode, defaults } = kind.rules;
-  const unknown =
-    decode === undefined ? readCustom(kind, object, refused) : prune(object, kind.schema, { root: false });
+  const { rules } = kind;
+  let unknown: string[] = [];
   try {
-    decode?.(object);
+    if (rules.decode === undefined) unknown = readCustom(kind, object, refused);
+    else if (rules.decode(object)) unknown = prune(object, kind.schema, { root: false });
   } catch (error) {
     throw error instanceof ApiError && error.code === 400 ? refused(error.message) : error;
   }
-  defaults?.(object);
+  rules.defaults?.(object);
   return unknown.map(path => `unknown field "${path}"`);
 }
 

@@ -1,6 +1,7 @@
 // The recent changes of one collection: what a watch from an old resourceVersion replays and what a list at an exact
 // one is rebuilt from. Bounded by count and by bytes; what fell out is "too old".
 
+import type { StoredEvent } from "./request.ts";
 import type { StoredObject } from "./stored.ts";
 
 export type Change = {
@@ -11,6 +12,8 @@ export type Change = {
   stored: StoredObject;
   /** What it replaced. */
   previous: StoredObject | undefined;
+  /** The event for those who watch everything, made once. */
+  event?: StoredEvent;
 };
 
 export type HistoryBounds = { changeCountMax: number; bytesMax: number };

@@ -1,12 +1,12 @@
 // JSON merge patch, RFC 7386, with the API server's one peculiarity: nulls vanish also inside objects in new lists.
 
-import { deepCopy, isObject, type JsonObject, setField } from "./json-value.ts";
+import { isObject, type JsonObject, setField } from "./json-value.ts";
 
-/** A new value; neither argument is changed. */
+/** A new value that shares with its arguments what neither of them changes. */
 export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const key of Object.keys(target)) {
-    if (!Object.hasOwn(patch, key)) setField(result, key, deepCopy(target[key]));
+    if (!Object.hasOwn(patch, key)) setField(result, key, target[key]);
     else if (patch[key] !== null) setField(result, key, merged(target[key], patch[key]));
   }
   for (const key of Object.keys(patch)) {

@@ -22,23 +22,34 @@ export function patched(kind: ServedKind, existing: KubeObject, request: ApiRequ
   const { patchType, body, options } = request;
   switch (patchType) {
     case "json":
-      return readAs(kind, jsonPatched(existing, body), { options, unknown: unknownMembers(body) });
+      return readAs(kind, jsonPatched(existing, body), { existing, options, unknown: unknownMembers(body) });
     case "merge":
-      return readAs(kind, mergePatch(existing, mergeBody(body)), { options });
+      return readAs(kind, mergePatch(existing, mergeBody(body)), { existing, options });
     case "strategic":
       if (!kind.strategic) throw unsupportedPatchType(patchTypes);
-      return readAs(kind, strategicPatched(kind, existing, body), { options, shown: body, isStrategic: true });
+      return readAs(kind, strategicPatched(kind, existing, body), {
+        existing,
+        options,
+        shown: body,
+        isStrategic: true,
+      });
     default:
       throw unsupportedPatchType(patchTypes);
   }
 }
 
-type Reading = { options: RequestOptions; unknown?: readonly string[]; shown?: unknown; isStrategic?: boolean };
+type Reading = {
+  existing: KubeObject;
+  options: RequestOptions;
+  unknown?: readonly string[];
+  shown?: unknown;
+  isStrategic?: boolean;
+};
 
 function readAs(kind: ServedKind, value: unknown, reading: Reading): Patched {
-  const { options, unknown = [], shown = value, isStrategic = false } = reading;
+  const { existing, options, unknown = [], shown = value, isStrategic = false } = reading;
   const shownAs = () => JSON.stringify(shown) ?? "";
-  return decodePatched(kind, value, { validation: options.fieldValidation, unknown, isStrategic, shownAs });
+  return decodePatched(kind, value, { validation: options.fieldValidation, existing, unknown, isStrategic, shownAs });
 }
 
 function jsonPatched(existing: KubeObject, body: unknown): unknown {

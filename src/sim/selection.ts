@@ -6,14 +6,15 @@ import { matches as matchesLabels, type Selector } from "../api/selector.ts";
 import { parseSelector } from "../api/selector-text.ts";
 import type { ServedKind } from "./kind.ts";
 import { badRequest } from "./refusal.ts";
-import type { ApiRequest, Stored } from "./request.ts";
+import type { ApiRequest } from "./request.ts";
+import type { Attributes, StoredObject } from "./stored.ts";
 
 export type Selection = {
   /** All selected objects have keys that start with this. */
   prefix: string;
   /** Nothing but the prefix selects: objects need not be read at all. */
   isEverything: boolean;
-  matches(stored: Stored): boolean;
+  matches(stored: StoredObject): boolean;
 };
 
 type Asked = Pick<ApiRequest, "namespace" | "name" | "options">;
@@ -25,14 +26,26 @@ export function selectionOf(kind: ServedKind, { namespace, name, options }: Aske
   if (name !== undefined && fields.length > 0 && requiredField(fields, "metadata.name") !== name) {
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
   }
+  const isEverything = labels.length === 0 && fields.length === 0 && name === undefined;
+  const selects = (stored: StoredObject) => {
+    const attributes = attributesOf(kind, stored);
+    if (name !== undefined && attributes.fields["metadata.name"] !== name) return false;
+    return matchesLabels(labels, attributes.labels) && matchesFields(fields, attributes.fields);
+  };
   return {
     prefix: prefixOf(kind, namespace ?? requiredField(fields, "metadata.namespace"), named),
-    isEverything: labels.length === 0 && fields.length === 0 && name === undefined,
-    matches: ({ object }) =>
-      matchesLabels(labels, object.metadata.labels) &&
-      (name === undefined || object.metadata.name === name) &&
-      (fields.length === 0 || matchesFields(fields, selectable(kind, object))),
+    isEverything,
+    matches: stored => isEverything || selects(stored),
   };
+}
+
+/** Kept with the object, so that selecting among many does not parse them all again and again. */
+function attributesOf(kind: ServedKind, stored: StoredObject): Attributes {
+  if (stored.attributes === undefined) {
+    const { object } = stored;
+    stored.attributes = { labels: object.metadata.labels, fields: selectable(kind, object) };
+  }
+  return stored.attributes;
 }
 
 function labelsOf(text = ""): Selector {

@@ -96,6 +96,7 @@ export class Store {
     object.metadata.resourceVersion = String(revision);
     const stored = new StoredObject(object, this.#recent);
     collection.set(key, stored);
+    previous?.supersede();
     this.#record(collection, { type: previous ? "MODIFIED" : "ADDED", revision, key, stored, previous });
     return stored;
   }
@@ -108,6 +109,8 @@ export class Store {
     const last = { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
     const stored = new StoredObject(last, this.#recent);
     collection.delete(key);
+    previous.supersede();
+    stored.supersede();
     this.#record(collection, { type: "DELETED", revision, key, stored, previous });
     return stored;
   }

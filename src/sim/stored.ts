@@ -7,9 +7,18 @@ import type { Stored } from "./request.ts";
 /** What an object not yet written out is taken to weigh; only the bound on history needs it. */
 const assumedBytes = 4096;
 
+/** What selectors look at. */
+export type Attributes = {
+  labels: Readonly<Record<string, string>> | undefined;
+  fields: Readonly<Record<string, string>>;
+};
+
 export class StoredObject implements Stored {
+  /** Made when a selector first asks; it stays when the object cools. */
+  attributes: Attributes | undefined;
   #object: KubeObject | undefined;
   #json: Buffer | undefined;
+  #isSuperseded = false;
   #views: Map<string, StoredObject> | undefined;
   readonly #recent: RecentlyUsed;
 
@@ -29,7 +38,7 @@ export class StoredObject implements Stored {
   }
 
   get json(): Buffer {
-    this.#json ??= Buffer.from(JSON.stringify(this.#object), "utf8");
+    this.#json ??= bytesOf(this.#object);
     return this.#json;
   }
 
@@ -48,13 +57,26 @@ export class StoredObject implements Stored {
     return view;
   }
 
+  /** Another version took its place: what is left of its life in history is not worth writing it out. */
+  supersede(): void {
+    this.#isSuperseded = true;
+  }
+
   /** Keeps the bytes alone. */
   cool(): void {
-    if (this.#object === undefined) return;
-    this.#json ??= Buffer.from(JSON.stringify(this.#object), "utf8");
+    if (this.#object === undefined || (this.#isSuperseded && this.#json === undefined)) return;
+    this.#json ??= bytesOf(this.#object);
     this.#object = undefined;
     this.#views = undefined;
   }
+}
+
+/** Not from Node's pool, where a few kilobytes that live on keep others that do not. */
+function bytesOf(object: KubeObject | undefined): Buffer {
+  const text = JSON.stringify(object);
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text, "utf8"));
+  bytes.write(text, "utf8");
+  return bytes;
 }
 
 /** First in, first out: an object that is used again after it cooled is parsed again and comes back. */

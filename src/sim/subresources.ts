@@ -63,7 +63,8 @@ function handleStatus(backend: Backend, target: Target, { request, warnings }: E
 
 function written(kind: ServedKind, existing: KubeObject, request: ApiRequest) {
   if (request.verb === "patch") return patched(kind, existing, request);
-  if (request.verb === "update") return decodeBody(kind, request.body, request.options.fieldValidation);
+  if (request.verb === "update")
+    return decodeBody(kind, request.body, { validation: request.options.fieldValidation, existing });
   throw verbNotAllowed();
 }
 

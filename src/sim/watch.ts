@@ -12,6 +12,7 @@ import type { ApiResponse, RequestOptions, StoredEvent } from "./request.ts";
 import type { Selection } from "./selection.ts";
 import { collectionOf, presented } from "./served-kinds.ts";
 import type { Collection, Store, Watcher } from "./store.ts";
+import type { StoredObject } from "./stored.ts";
 
 export type WatchResponse = Extract<ApiResponse, { kind: "watch" }>;
 type Sink = Parameters<WatchResponse["start"]>[0];
@@ -111,7 +112,7 @@ class Watch {
     const { kind, selection, store } = this.#watched;
     if (!change.key.startsWith(selection.prefix)) return undefined;
     const shown = presented(kind, change.stored);
-    if (selection.isEverything) return { type: change.type, stored: shown };
+    if (selection.isEverything) return wholeEvent(change, shown);
     const isIn = change.type !== "DELETED" && selection.matches(shown);
     const wasIn = change.previous !== undefined && selection.matches(presented(kind, change.previous));
     if (isIn) return { type: wasIn ? "MODIFIED" : "ADDED", stored: shown };
@@ -159,4 +160,11 @@ class Watch {
   #stop(): void {
     for (const cancel of this.#cancels.splice(0)) cancel();
   }
+}
+
+/** One event for all who watch everything: what they make of it can be kept with it. */
+function wholeEvent(change: Change, shown: StoredObject): StoredEvent {
+  if (shown !== change.stored) return { type: change.type, stored: shown };
+  change.event ??= { type: change.type, stored: shown };
+  return change.event;
 }

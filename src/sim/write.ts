@@ -153,7 +153,17 @@ function judgeChanged(backend: Backend, { kind }: Target, { object, old, options
   rules.prepare?.(object, { ...context, now: backend.clock.now() });
   countGeneration(kind, object, old);
   keepSystemFields(object, old);
-  refuseIf(kind, object, [...metadataChangeErrors(kind, object, old), ...(rules.validate?.(object, context) ?? [])]);
+  const errors = metadataChangeErrors(kind, object, old);
+  if (isContentChanged(kind, object, old)) errors.push(...(rules.validate?.(object, context) ?? []));
+  refuseIf(kind, object, errors);
+}
+
+/** What the server's own kinds accepted once and nobody changed stays accepted; custom schemas may have changed. */
+function isContentChanged({ strategic }: ServedKind, object: KubeObject, old: KubeObject): boolean {
+  if (!strategic) return true;
+  const fields = new Set([...Object.keys(object), ...Object.keys(old)]);
+  fields.delete("metadata");
+  return [...fields].some(field => !deepEqual(object[field], old[field]));
 }
 
 /** A write to the object itself leaves the status alone; one to the status leaves everything else alone. */
@@ -235,6 +245,7 @@ function isFinalized(object: KubeObject, old: KubeObject): boolean {
 
 /** The metadata by itself, but for the name that was accepted once, and against what it was: said twice, as there. */
 function metadataChangeErrors({ resource }: ServedKind, { metadata }: KubeObject, old: KubeObject): FieldError[] {
+  if (deepEqual(metadata, old.metadata)) return [];
   const { namespaced } = resource;
   const changes = metadataErrors(metadata, { namespaced, old: old.metadata });
   return [...metadataErrors(metadata, { namespaced, nameErrors: () => [] }), ...changes, ...changes];

@@ -1,0 +1,184 @@
+// What the embedded API server costs: memory with a large cluster loaded, writes per second, how far watchers lag.
+//   node scripts/run.mjs --expose-gc bench/store.ts [nodes] [pods]
+
+import { ApiServer } from "../src/sim/api-server.ts";
+import { VirtualClock } from "../src/sim/clock.ts";
+import { builtInKinds } from "../src/sim/kinds/built-in-kinds.ts";
+import { seededRandom } from "../src/sim/random.ts";
+import type { ApiRequest } from "../src/sim/request.ts";
+
+const [nodeCount = 5_000, podCount = 150_000] = process.argv.slice(2).map(Number);
+const writeCount = Math.min(50_000, podCount);
+const clock = new VirtualClock(Date.parse("2026-01-01T00:00:00Z"));
+const server = new ApiServer({ clock, random: seededRandom(1), kinds: builtInKinds });
+
+function send(request: Partial<ApiRequest> & Pick<ApiRequest, "verb" | "plural">) {
+  const answer = server.handle({ group: "", version: "v1", options: {}, ...request });
+  if (answer.kind === "status" && answer.status.status === "Failure") throw new Error(answer.status.message);
+  return answer;
+}
+
+const filler = (bytes: number) => "x".repeat(Math.max(0, bytes));
+
+/** About 10 KB of JSON, most of it images and conditions. */
+function node(index: number) {
+  const images = Array.from({ length: 40 }, (_, i) => ({
+    names: [
+      `registry.example/team-${i}/service@sha256:${filler(64)}`,
+      `registry.example/team-${i}/service:v1.${index}`,
+    ],
+    sizeBytes: 100_000_000 + i,
+  }));
+  const conditions = ["MemoryPressure", "DiskPressure", "PIDPressure", "Ready"].map(type => ({
+    type,
+    status: type === "Ready" ? "True" : "False",
+    reason: `Kubelet${type}`,
+    message: `kubelet reports ${type}`,
+    lastHeartbeatTime: "2026-01-01T00:00:00Z",
+    lastTransitionTime: "2026-01-01T00:00:00Z",
+  }));
+  const labels = Object.fromEntries(
+    Array.from({ length: 12 }, (_, i) => [`example.com/label-${i}`, `value-${index % 7}-${i}`]),
+  );
+  const capacity = { cpu: "16", memory: "64Gi", pods: "110", "ephemeral-storage": "200Gi" };
+  return {
+    metadata: { name: `node-${index}`, labels, annotations: { "example.com/padding": filler(1_300) } },
+    spec: { providerID: `sim:///${index}` },
+    status: { capacity, allocatable: capacity, conditions, images },
+  };
+}
+
+/** About 4 KB of JSON. */
+function pod(index: number) {
+  const env = Array.from({ length: 30 }, (_, i) => ({ name: `VARIABLE_${i}`, value: `value-${index}-${i}` }));
+  const resources = { requests: { cpu: "100m", memory: "128Mi" }, limits: { memory: "256Mi" } };
+  return {
+    metadata: {
+      name: `pod-${index}`,
+      labels: { app: `app-${index % 500}`, tier: "web", version: "v1" },
+      annotations: { "example.com/padding": filler(1_650) },
+    },
+    spec: {
+      nodeName: `node-${index % nodeCount}`,
+      containers: [{ name: "main", image: "registry.example/app:v1", env, resources }],
+    },
+  };
+}
+
+const namespaceOf = (index: number) => `team-${index % 20}`;
+
+/** Per second by the clock on the wall, and the processor's time for each: the second number survives a busy machine. */
+function rate(count: number, run: (index: number) => void): string {
+  const startedAt = performance.now();
+  const usedBefore = process.cpuUsage();
+  for (let i = 0; i < count; i++) run(i);
+  const perSecond = Math.round((count / (performance.now() - startedAt)) * 1000);
+  const { user, system } = process.cpuUsage(usedBefore);
+  return `${perSecond}/s (${((user + system) / count).toFixed(1)} µs of CPU each)`;
+}
+
+function memory(): string {
+  const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
+  const megabytes = (bytes: number) => Math.round(bytes / 1e6);
+  return `${megabytes(rss)} MB (heap ${megabytes(heapUsed)}, bytes ${megabytes(arrayBuffers)})`;
+}
+
+const figures: [string, string][] = [];
+const note = (what: string, figure: string) => figures.push([what, figure]);
+
+send({ verb: "create", plural: "namespaces", body: { metadata: { name: "default" } } });
+for (let i = 0; i < 20; i++) send({ verb: "create", plural: "namespaces", body: { metadata: { name: `team-${i}` } } });
+
+const nodeRate = rate(nodeCount, i => send({ verb: "create", plural: "nodes", body: node(i) }));
+const podRate = rate(podCount, i => send({ verb: "create", plural: "pods", namespace: namespaceOf(i), body: pod(i) }));
+await clock.runFor(1_000);
+const bytesOf = (plural: string, name: string, namespace?: string) => {
+  const answer = send({ verb: "get", plural, name, ...(namespace && { namespace }) });
+  return answer.kind === "object" ? answer.stored.json.length : 0;
+};
+note("bytes of a node", String(bytesOf("nodes", "node-1")));
+note("bytes of a pod", String(bytesOf("pods", "pod-1", namespaceOf(1))));
+note("creates of nodes", nodeRate);
+note("creates of pods", podRate);
+globalThis.gc?.();
+note(`RSS with ${nodeCount} nodes and ${podCount} pods`, memory());
+
+const patchRate = rate(writeCount, i => {
+  const index = (i * 7919) % podCount;
+  const body = { status: { phase: "Running", podIP: `10.0.${i % 250}.${index % 250}` } };
+  const request = { plural: "pods", namespace: namespaceOf(index), name: `pod-${index}`, subresource: "status" };
+  send({ verb: "patch", patchType: "merge", body, ...request });
+});
+note("merge patches of pod status (all pods, mostly cold)", patchRate);
+
+const hotRate = rate(writeCount, i => {
+  const index = i % 1_000;
+  const body = { metadata: { labels: { version: `v${i}` } } };
+  send({
+    verb: "patch",
+    plural: "pods",
+    patchType: "merge",
+    body,
+    namespace: namespaceOf(index),
+    name: `pod-${index}`,
+  });
+});
+note("merge patches of pod labels (1,000 pods)", hotRate);
+
+send({
+  verb: "create",
+  group: "coordination.k8s.io",
+  plural: "leases",
+  namespace: "default",
+  body: { metadata: { name: "a" } },
+});
+const leaseRate = rate(writeCount, i => {
+  const body = { spec: { holderIdentity: "a", renewTime: `2026-01-01T00:00:00.${String(i).padStart(6, "0")}Z` } };
+  const request = { group: "coordination.k8s.io", plural: "leases", namespace: "default", name: "a" };
+  send({ verb: "patch", patchType: "merge", body, ...request });
+});
+note("merge patches of a lease", leaseRate);
+
+let received = 0;
+let bytes = 0;
+for (let i = 0; i < 20; i++) {
+  const watch = send({ verb: "watch", plural: "pods", options: { resourceVersion: String(server.store.revision) } });
+  if (watch.kind !== "watch") throw new Error("no watch");
+  watch.start({
+    events: events => {
+      received += events.length;
+      for (const { stored } of events) bytes += stored.json.length;
+    },
+    end: () => {},
+  });
+}
+const watchedRate = rate(writeCount, i => {
+  const body = { metadata: { labels: { version: `w${i}` } } };
+  send({
+    verb: "patch",
+    plural: "pods",
+    patchType: "merge",
+    body,
+    namespace: namespaceOf(i % podCount),
+    name: `pod-${i % podCount}`,
+  });
+});
+note(
+  "the same, each serialized for 20 watchers of all pods",
+  `${watchedRate} (${received} events, ${Math.round(bytes / 1e6)} MB)`,
+);
+
+const listedAt = performance.now();
+const listed = send({ verb: "list", plural: "pods" });
+note(
+  "list of all pods",
+  `${Math.round(performance.now() - listedAt)} ms, ${listed.kind === "list" ? listed.items.length : 0} items`,
+);
+const selectedAt = performance.now();
+send({ verb: "list", plural: "pods", options: { fieldSelector: "spec.nodeName=node-1" } });
+note("list of a node's pods by field selector", `${Math.round(performance.now() - selectedAt)} ms`);
+globalThis.gc?.();
+note("RSS at the end", memory());
+
+const width = Math.max(...figures.map(([what]) => what.length));
+for (const [what, figure] of figures) console.log(`${what.padEnd(width)}  ${figure}`);
