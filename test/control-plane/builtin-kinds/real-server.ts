@@ -1,39 +1,16 @@
-// The same request to a real API server and to the embedded one, and what of the answers can be compared: versions,
+// Requests to a real API server, and what of its answers can be compared with those of the embedded one: versions,
 // times, uids and managed fields are each server's own.
 
 import { Agent, request } from "undici";
 import type { KubeObject } from "../../../src/api/meta.ts";
 import type { Status } from "../../../src/api/status.ts";
-import { ApiServer } from "../../../src/sim/api-server.ts";
-import { VirtualClock } from "../../../src/sim/clock.ts";
-import { builtInKinds } from "../../../src/sim/kinds/built-in-kinds.ts";
-import { systemPriorityClasses } from "../../../src/sim/kinds/priority-class.ts";
-import { seededRandom } from "../../../src/sim/random.ts";
-import type { ApiRequest } from "../../../src/sim/request.ts";
+import { type Answer, type Call, namespaceOf } from "../../embedded-server.ts";
 import type { ControlPlane } from "../start.ts";
 
-export const namespace = "builtin-kinds";
-
-export type Call = {
-  verb: "create" | "update" | "merge" | "strategic" | "delete";
-  group: string;
-  plural: string;
-  name?: string;
-  subresource?: "status";
-  body: unknown;
+export type RealServer = {
+  send(call: Call): Promise<Answer>;
+  table(call: Pick<Call, "group" | "plural" | "name">): Promise<unknown[]>;
 };
-
-export type Answer = { code: number; body: KubeObject | Status };
-
-export type Server = { send(call: Call): Promise<Answer> };
-
-export type RealServer = Server & { table(call: Pick<Call, "group" | "plural" | "name">): Promise<unknown[]> };
-
-const clusterScoped = new Set(
-  builtInKinds.filter(kind => !kind.resource.namespaced).map(({ resource }) => `${resource.group}/${resource.plural}`),
-);
-const namespaceOf = ({ group, plural }: Pick<Call, "group" | "plural">) =>
-  clusterScoped.has(`${group}/${plural}`) ? undefined : namespace;
 
 const methods = { create: "POST", update: "PUT", merge: "PATCH", strategic: "PATCH", delete: "DELETE" } as const;
 const contentTypes: Partial<Record<Call["verb"], string>> = {
@@ -78,46 +55,6 @@ export function tableCell(column: { name: string; type: string; format?: string;
   const { name, type, format = "", priority } = column;
   const varies = name === "Age" || name === "Created At";
   return { name, type, format, priority, cell: varies ? "varies" : cell };
-}
-
-export async function embeddedServer(): Promise<Server> {
-  const server = new ApiServer({
-    clock: new VirtualClock(Date.parse("2026-01-01T00:00:00Z")),
-    random: seededRandom(1),
-    kinds: builtInKinds,
-  });
-  const send = async (call: Call): Promise<Answer> => {
-    const answer = server.handle(requestOf(call));
-    if (answer.kind === "object") return { code: answer.code, body: structuredClone(answer.stored.object) };
-    if (answer.kind === "status") return { code: answer.code, body: answer.status };
-    throw new Error(`${call.verb} was answered by a ${answer.kind}`);
-  };
-  for (const { name, value } of systemPriorityClasses) {
-    await send({
-      verb: "create",
-      group: "scheduling.k8s.io",
-      plural: "priorityclasses",
-      body: { metadata: { name }, value },
-    });
-  }
-  return { send };
-}
-
-function requestOf({ verb, group, plural, name, subresource, body }: Call): ApiRequest {
-  const isPatch = verb === "merge" || verb === "strategic";
-  const scope = namespaceOf({ group, plural });
-  return {
-    verb: isPatch ? "patch" : verb,
-    group,
-    version: "v1",
-    plural,
-    options: {},
-    body: JSON.parse(JSON.stringify(body)),
-    ...(scope !== undefined && { namespace: scope }),
-    ...(name !== undefined && { name }),
-    ...(subresource !== undefined && { subresource }),
-    ...(isPatch && { patchType: verb }),
-  };
 }
 
 /** Finalizers that a controller of a full cluster takes away again; the embedded one has no such controller. */
