@@ -16,20 +16,27 @@ export function checkNumber(value: number, numeric: Numeric, report: Report): vo
     checkMultiple(value, schema.multipleOf, sameType, path, report);
   }
   const { minimum, maximum } = schema;
-  if (minimum !== undefined) {
-    checkRange(minimum, "Minimum boundary", numeric, report);
-    const exclusive = schema.exclusiveMinimum === true;
-    const word = exclusive ? "greater than" : "greater than or equal to";
-    if (exclusive ? value <= minimum : value < minimum)
-      refuse(value, `should be ${word} ${limit(value, minimum)}`, path, report);
-  }
-  if (maximum !== undefined) {
-    checkRange(maximum, "Maximum boundary", numeric, report);
-    const exclusive = schema.exclusiveMaximum === true;
-    const word = exclusive ? "less than" : "less than or equal to";
-    if (exclusive ? value >= maximum : value > maximum)
-      refuse(value, `should be ${word} ${limit(value, maximum)}`, path, report);
-  }
+  if (minimum !== undefined)
+    checkBound(value, { bound: minimum, exclusive: schema.exclusiveMinimum === true, side: lower }, numeric, report);
+  if (maximum !== undefined)
+    checkBound(value, { bound: maximum, exclusive: schema.exclusiveMaximum === true, side: upper }, numeric, report);
+}
+
+type Side = { name: string; word: string; sign: 1 | -1 };
+const lower: Side = { name: "Minimum boundary", word: "greater than", sign: 1 };
+const upper: Side = { name: "Maximum boundary", word: "less than", sign: -1 };
+
+type Bound = { bound: number; exclusive: boolean; side: Side };
+
+function checkBound(value: number, { bound, exclusive, side }: Bound, numeric: Numeric, report: Report): void {
+  const sameType = checkRange(bound, side.name, numeric, report);
+  const whole = sameType && isInt64(value);
+  // A whole value is compared with the whole part of the bound, and the message shows that.
+  const limit = whole ? Math.trunc(bound) : bound;
+  const distance = (value - limit) * side.sign;
+  if (exclusive ? distance > 0 : distance >= 0) return;
+  const word = exclusive ? side.word : `${side.word} or equal to`;
+  refuse(value, `should be ${word} ${whole ? goNumber(limit) : goFloat(limit)}`, numeric.path, report);
 }
 
 function refuse(value: number, complaint: string, path: string, report: Report): void {
@@ -37,23 +44,19 @@ function refuse(value: number, complaint: string, path: string, report: Report):
   report.add(invalid(path, value, text), text);
 }
 
-/** A whole value is compared with a whole bound and the message shows it in full; else both are floats. */
-function limit(value: number, bound: number): string {
-  return isInt64(value) ? goNumber(bound) : goFloat(bound);
-}
-
 /** Whether a number can be held by the type and format of the schema at all. */
 function checkRange(value: number, what: string, { schema, type, path }: Numeric, report: Report): boolean {
-  const format = type === undefined ? "" : rangedFormat(schema.format);
+  const format = rangedFormats[type ?? ""]?.includes(schema.format ?? "") === true ? (schema.format ?? "") : "";
   if (fits(value, type, format)) return true;
   const shown = format === "" ? "(default format)" : `with format ${format}`;
   report.addUnplaced(`${what} value must be of type ${type} ${shown} in ${path}`);
   return false;
 }
 
-function rangedFormat(format: string | undefined): string {
-  return format === "int32" || format === "int64" || format === "float" || format === "double" ? format : "";
-}
+const rangedFormats: Readonly<Record<string, readonly string[]>> = {
+  integer: ["int32", "int64"],
+  number: ["float", "double"],
+};
 
 function fits(value: number, type: string | undefined, format: string): boolean {
   if (type === "integer") return isInt64(value) && (format !== "int32" || (value >= -(2 ** 31) && value < 2 ** 31));
@@ -68,13 +71,15 @@ function checkMultiple(value: number, factor: number, sameType: boolean, path: s
     return report.add(invalid(path, step, text), text);
   }
   const ratio = step < 1 ? (1 / step) * value : value / step;
-  const isMultiple = whole ? value % step === 0 : Number.isInteger(ratio) || isClose(ratio);
-  if (!isMultiple) refuse(value, `should be a multiple of ${limit(value, factor)}`, path, report);
+  const isMultiple = whole ? value % step === 0 : isNearlyInteger(ratio);
+  if (!isMultiple) refuse(value, `should be a multiple of ${whole ? goNumber(step) : goFloat(factor)}`, path, report);
 }
 
-function isClose(ratio: number): boolean {
-  const whole = Math.trunc(ratio);
-  return whole > 0 && (ratio - whole) / (ratio + whole) < 1e-9;
+/** The server takes a fraction for a whole number when the relative error is under 1e-9. */
+export function isNearlyInteger(value: number): boolean {
+  if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
+  const whole = Math.trunc(value);
+  return whole === value || (whole > 0 && (value - whole) / (value + whole) < 1e-9);
 }
 
 function isInt64(value: number): boolean {

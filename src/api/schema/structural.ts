@@ -7,16 +7,17 @@ import { keywordErrors } from "./keywords.ts";
 import { compilePattern, PatternError } from "../pattern.ts";
 import type { FieldError, Schema } from "./schema.ts";
 
-/** `path` is where the server says the schema stands, e.g. "spec.validation.openAPIV3Schema". */
+/**
+ * What the whole CRD decides (a nullable root, what the status subresource forbids there) is left to its caller.
+ * `path` is where the server says the schema stands, e.g. "spec.validation.openAPIV3Schema".
+ */
 export function structuralErrors(schema: Schema, path: string): FieldError[] {
-  const findings =
-    schema.nullable === true ? [forbidden(`${path}.nullable`, "nullable cannot be true at the root")] : [];
   // A schema with keywords that no structural schema has is judged by its keywords alone.
   const judgeable = !hasUnsupported(schema);
   const shape = judgeable ? shapeErrors(schema, path) : [];
   const defaults = judgeable && shape.length === 0 ? defaultErrors(schema, path) : [];
   const sound = judgeable && shape.length === 0 && defaults.length === 0;
-  return [...findings, ...shape, ...defaults, ...keywordErrors(schema, path, { rules: sound })];
+  return [...shape, ...defaults, ...keywordErrors(schema, path, { rules: sound })];
 }
 
 type Level = "root" | "item" | "field";

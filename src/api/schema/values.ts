@@ -6,7 +6,7 @@ import type { Pair } from "./correlate.ts";
 import { goJson } from "../go-text.ts";
 import { invalid, notSupported, required, tooLong, tooMany, typeInvalid } from "./field-error.ts";
 import { formatCheck } from "../formats.ts";
-import { checkNumber } from "./numbers.ts";
+import { checkNumber, isNearlyInteger } from "./numbers.ts";
 import { compilePattern, PatternError } from "../pattern.ts";
 import type { FieldError, Schema } from "./schema.ts";
 
@@ -151,13 +151,6 @@ function jsonType(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (typeof value !== "number") return typeof value;
   return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? "integer" : "number";
-}
-
-/** The server takes a fraction for a whole number when the relative error is under 1e-9. */
-function isNearlyInteger(value: number): boolean {
-  if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
-  const whole = Math.trunc(value);
-  return whole === value || (whole > 0 && (value - whole) / (value + whole) < 1e-9);
 }
 
 function checkString(value: string, schema: Schema, path: string, report: Report): void {

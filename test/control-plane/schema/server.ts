@@ -1,0 +1,149 @@
+// A real API server asked about schemas: scratch CRDs made on it, and its verdict on an object in comparable form.
+
+import { Agent, request } from "undici";
+import type { Schema } from "../../../src/api/schema/schema.ts";
+import type { ControlPlaneAddress } from "../start.ts";
+
+export type Finding = { reason: string; field: string; message: string };
+export type Verdict = {
+  findings: Finding[];
+  /** Paths that strict field validation would refuse. */
+  unknown: string[];
+  /** As the server would store it, without what only it fills in; undefined when it refuses. */
+  object: Record<string, unknown> | undefined;
+  /** What a refusal says that is not about fields. */
+  refusal: string | undefined;
+};
+
+type Body = Record<string, unknown>;
+type Answer = { status: number; body: Body; warnings: string[] };
+type Status = { message?: string; details?: { causes?: Partial<Finding>[] } };
+
+const group = "schema-test.fettle.dev";
+const establishedWithinMs = 30_000;
+
+export class SchemaServer {
+  readonly #address: ControlPlaneAddress;
+  readonly #agent: Agent;
+
+  constructor(address: ControlPlaneAddress) {
+    this.#address = address;
+    this.#agent = new Agent({ connect: { ca: Buffer.from(address.caData, "base64").toString() } });
+  }
+
+  async send(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<Answer> {
+    const response = await request(`${this.#address.url}${path}`, {
+      method,
+      dispatcher: this.#agent,
+      headers: { authorization: `Bearer ${this.#address.token}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const warning = response.headers["warning"] ?? [];
+    const warnings = [warning].flat().flatMap(header => [...header.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)]);
+    return {
+      status: response.statusCode,
+      body: jsonOrEmpty(await response.body.text()),
+      warnings: warnings.map(([, text = ""]) => text.replace(/\\(.)/g, "$1")),
+    };
+  }
+
+  /** Creates the CRD, or gives an existing one this schema, and waits until objects of it are served. */
+  async serve(kind: string, schema: Schema): Promise<void> {
+    const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    const crd = crdOf(kind, schema);
+    const made = await this.send("POST", crds, crd);
+    if (made.status === 409) {
+      const { body } = await this.send("GET", `${crds}/${crd.metadata.name}`);
+      const put = await this.send("PUT", `${crds}/${crd.metadata.name}`, { ...body, spec: crd.spec });
+      if (put.status !== 200) throw new Error(JSON.stringify(put.body));
+    } else if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+    await this.#until(async () => (await this.send("GET", pathOf(kind))).status === 200, `${kind} is served`);
+  }
+
+  /** Asks again until it holds: the server takes a changed schema up a moment after it has answered. */
+  async #until(holds: () => Promise<boolean>, what: string): Promise<void> {
+    for (let waited = 0; !(await holds()); waited += 50) {
+      if (waited > establishedWithinMs) throw new Error(`the server never got to: ${what}`);
+      await new Promise(resolve => setTimeout(resolve, 50));
+    }
+  }
+
+  async settled(kind: string, probe: unknown, refused: boolean): Promise<void> {
+    const holds = async () => ((await this.create(kind, probe)).object === undefined) === refused;
+    await this.#until(holds, `a new schema of ${kind}`);
+  }
+
+  /** The verdict on a new object; nothing is stored. */
+  async create(kind: string, object: unknown): Promise<Verdict> {
+    return verdictOf(await this.send("POST", `${pathOf(kind)}?dryRun=All&fieldValidation=Warn`, object));
+  }
+
+  async store(kind: string, object: unknown): Promise<Body> {
+    const { status, body } = await this.send("POST", pathOf(kind), object);
+    if (status !== 201) throw new Error(JSON.stringify(body));
+    return body;
+  }
+
+  /** The verdict on an update of a stored object; nothing is stored. */
+  async update(kind: string, object: Body, subresource = ""): Promise<Verdict> {
+    const { name } = object["metadata"] as { name: string };
+    return verdictOf(
+      await this.send("PUT", `${pathOf(kind)}/${name}${subresource}?dryRun=All&fieldValidation=Warn`, object),
+    );
+  }
+
+  /** The verdict on a CRD with this schema. */
+  async judgeSchema(schema: unknown): Promise<Finding[]> {
+    const crd = crdOf("Broken", schema as Schema);
+    const answer = await this.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All", crd);
+    if (answer.status < 300) return [];
+    return verdictOf(answer).findings;
+  }
+}
+
+/** A path that is not served yet is answered in plain text. */
+function jsonOrEmpty(text: string): Body {
+  return text.startsWith("{") ? (JSON.parse(text) as Body) : {};
+}
+
+export function manifest(kind: string, fields: Body, name = "probe"): Body {
+  return { apiVersion: `${group}/v1`, kind, metadata: { name }, ...fields };
+}
+
+function pathOf(kind: string): string {
+  return `/apis/${group}/v1/${kind.toLowerCase()}s`;
+}
+
+function crdOf(kind: string, schema: Schema) {
+  const plural = `${kind.toLowerCase()}s`;
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: "Cluster",
+      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+    },
+  };
+}
+
+function verdictOf({ status, body, warnings }: Answer): Verdict {
+  const unknown = warnings.flatMap(text => /^unknown field "(.*)"$/.exec(text)?.[1] ?? []).sort();
+  if (status < 300) return { findings: [], unknown, object: withoutServerFields(body), refusal: undefined };
+  const { message = "", details } = body as Status;
+  const findings = (details?.causes ?? []).map(({ reason = "", field = "", message: text = "" }) => ({
+    reason,
+    field: field === "<nil>" ? "" : field,
+    message: text,
+  }));
+  return { findings, unknown, object: undefined, refusal: message };
+}
+
+function withoutServerFields(object: Body): Body {
+  const metadata = { ...(object["metadata"] as Body) };
+  for (const field of ["uid", "creationTimestamp", "managedFields", "resourceVersion", "generation"])
+    delete metadata[field];
+  return { ...object, metadata };
+}
