@@ -15,26 +15,50 @@ import { type ControlPlane, controlPlane } from "../control-plane/start.ts";
 import { type AcceptedDifference, acceptedDifferences } from "./kubectl/accepted-differences.ts";
 import { normalised } from "./kubectl/normalise.ts";
 import { type Kubectl, kubectlFor, type Outcome } from "./kubectl/run.ts";
-import { type Step, scenarios } from "./kubectl/scenarios.ts";
+import { type Scenario, type Step, scenarios, scenariosWithControllers } from "./kubectl/scenarios.ts";
 
 const seenDifferences = new Set<AcceptedDifference>();
 
+// An API server alone does neither garbage collection nor disruption budgets, and neither does the box beside it.
 describe.skipIf(isUnavailable("etcd", "kube-apiserver", "kubectl"))("kubectl", () => {
+  const pair = started({ controllers: false });
+  test.each(named(scenarios))("%s", async (_, steps) => {
+    for (const { box, real } of await pair.run(steps)) expect.soft(box).toEqual(real);
+  });
+});
+
+describe.skipIf(isUnavailable("etcd", "kube-apiserver", "kube-controller-manager", "kubectl"))(
+  "with controllers",
+  () => {
+    const pair = started({ controllers: true });
+    test.each(named(scenariosWithControllers))("%s", async (_, steps) => {
+      for (const { box, real } of await pair.run(steps)) expect.soft(box).toEqual(real);
+    });
+
+    test("every accepted difference is still one", () => {
+      const gone = acceptedDifferences.filter(difference => !seenDifferences.has(difference));
+      expect(gone.map(({ step }) => String(step))).toEqual([]);
+    });
+  },
+);
+
+const named = (all: readonly Scenario[]) => all.map(({ verb, steps }) => [verb, steps] as const);
+
+function started({ controllers }: { controllers: boolean }) {
   let real: ControlPlane;
   let box: Listening;
   let servers: readonly [box: Kubectl, real: Kubectl];
 
   beforeAll(async () => {
-    real = await controlPlane();
-    const api = clusterInTheBox({ clock: systemClock, random: seededRandom(1) });
+    real = await controlPlane(controllers ? { components: ["kube-controller-manager"] } : {});
+    const api = clusterInTheBox({ clock: systemClock, random: seededRandom(1), controllers });
     box = await listen({ api, clock: systemClock, now: systemClock.now(), token: "token" });
     const program = await binary("kubectl");
-    const realConfig = kubeconfig({
-      url: real.url,
-      token: real.token,
-      ca: Buffer.from(real.caData, "base64").toString(),
-    });
-    servers = [await kubectlFor(program, kubeconfig(box)), await kubectlFor(program, realConfig)];
+    const ca = Buffer.from(real.caData, "base64").toString();
+    servers = [
+      await kubectlFor(program, kubeconfig(box)),
+      await kubectlFor(program, kubeconfig({ url: real.url, token: real.token, ca })),
+    ];
     await installKinds(servers[1]);
   });
 
@@ -44,21 +68,21 @@ describe.skipIf(isUnavailable("etcd", "kube-apiserver", "kubectl"))("kubectl", (
     await real.stop();
   });
 
-  test.each(scenarios.map(scenario => [scenario.verb, scenario.steps] as const))("%s", async (_, steps) => {
-    for (const step of steps) {
-      const [inTheBox, onTheRealOne] = await Promise.all([outcomesOf(servers[0], step), outcomesOf(servers[1], step)]);
-      for (const [index, ran] of inTheBox.entries()) {
-        const { box, real } = compared(ran, onTheRealOne[index]!); // the same steps on both
-        expect.soft(box).toEqual(real);
+  return {
+    /** Both sides of every step, to be equal. */
+    async run(steps: readonly Step[]): Promise<Sides[]> {
+      const sides: Sides[] = [];
+      for (const step of steps) {
+        const [inTheBox, onTheRealOne] = await Promise.all([
+          outcomesOf(servers[0], step),
+          outcomesOf(servers[1], step),
+        ]);
+        sides.push(...inTheBox.map((ran, index) => compared(ran, onTheRealOne[index]!))); // the same steps on both
       }
-    }
-  });
-
-  test("every accepted difference is still one", () => {
-    const gone = acceptedDifferences.filter(difference => !seenDifferences.has(difference));
-    expect(gone.map(({ step }) => String(step))).toEqual([]);
-  });
-});
+      return sides;
+    },
+  };
+}
 
 /** A definition is usable once the server says that it is established. */
 async function installKinds(server: Kubectl): Promise<void> {
@@ -73,6 +97,7 @@ async function installKinds(server: Kubectl): Promise<void> {
   }
 }
 
+type Sides = { box: unknown; real: unknown };
 type Ran = { command: string } & Outcome;
 
 /** The step itself last, after what was done while it went on. */
@@ -88,7 +113,7 @@ async function outcomesOf(server: Kubectl, step: Step): Promise<Ran[]> {
 }
 
 /** What must be equal: all of it, or what an accepted difference leaves. */
-function compared(box: Ran, real: Ran): { box: unknown; real: unknown } {
+function compared(box: Ran, real: Ran): Sides {
   const { command } = box;
   const accepted = acceptedDifferences.find(({ step }) => step.test(command));
   if (accepted === undefined || isDeepStrictEqual(box, real)) return { box, real };

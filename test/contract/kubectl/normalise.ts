@@ -21,8 +21,9 @@ const replacements: readonly [RegExp, string][] = [
 
 export function normalised(
   { code, stdout, stderr }: Outcome,
-  { only, isUnordered }: Pick<Step, "only" | "isUnordered">,
+  { only, isUnordered, onlyCode }: Pick<Step, "only" | "isUnordered" | "onlyCode">,
 ): Outcome {
+  if (onlyCode === true) return { code, stdout: "", stderr: "" };
   const lines = stdout.split("\n").filter(line => only === undefined || only.test(line));
   const kept = (isUnordered === true ? lines.sort() : lines).join("\n");
   return { code, stdout: replaced(kept), stderr: replaced(stderr) };

@@ -1,11 +1,14 @@
 // What a person does with kubectl, verb by verb. Each scenario has a namespace and cluster-wide names of its own, so
 // that scenarios neither see nor disturb each other.
 
+import { deployment, namespace, node, nodePool, pod } from "./manifests.ts";
 import type { Call } from "./run.ts";
 
 export type Step = Call & {
   /** Only the output lines that match are compared: the real server has much that the box leaves out. */
   only?: RegExp;
+  /** What is printed depends on chance: which of two pods, how many tries. */
+  onlyCode?: boolean;
   /** kubectl itself does several things at once: its lines come in any order. */
   isUnordered?: boolean;
   /** Steps to run while this one, a watch, goes on. */
@@ -21,61 +24,6 @@ const kubectl = (command: string, more: Omit<Step, "args"> = {}): Step => ({ arg
 function words(command: string): string[] {
   return [...command.matchAll(/(?:'[^']*'|[^\s'])+/g)].map(([word]) => word.replaceAll("'", ""));
 }
-
-const namespace = (name: string): string => `
-apiVersion: v1
-kind: Namespace
-metadata: {name: ${name}}
----`;
-
-const node = (name: string, more = ""): string => `
-apiVersion: v1
-kind: Node
-metadata:
-  name: ${name}
-  labels: {kubernetes.io/hostname: ${name}, node-role.kubernetes.io/worker: "", suite: kubectl${more}}
-spec: {providerID: "kwok://${name}"}
-status:
-  addresses: [{type: InternalIP, address: 10.0.0.7}]
-  capacity: {cpu: "8", memory: 16Gi, pods: "110"}
-  allocatable: {cpu: 7900m, memory: 15Gi, pods: "110"}
-  nodeInfo: {architecture: amd64, bootID: b, containerRuntimeVersion: "containerd://2.0", kernelVersion: "6.1", kubeProxyVersion: "", kubeletVersion: v1.36.3, machineID: m, operatingSystem: linux, osImage: Debian 12, systemUUID: s}
-  conditions:
-  - {type: Ready, status: "True", reason: KubeletReady, message: kubelet is ready, lastHeartbeatTime: "2026-01-02T03:04:05Z", lastTransitionTime: "2026-01-02T03:04:05Z"}
----`;
-
-const pod = (name: string, more = ""): string => `
-apiVersion: v1
-kind: Pod
-metadata: {name: ${name}, labels: {app: ${name}}}
-spec:
-  terminationGracePeriodSeconds: 0
-  ${more}
-  containers: [{name: main, image: "registry.example/app:1", resources: {requests: {cpu: 100m, memory: 64Mi}}}]
----`;
-
-const nodePool = (name: string, more = ""): string => `
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: ${name}, labels: {suite: kubectl}}
-spec:
-  weight: 10
-  disruption:
-    consolidateAfter: 30s
-    budgets: [{nodes: "20%"}]${more}
----`;
-
-const deployment = (name: string): string => `
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: ${name}}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: ${name}}}
-  template:
-    metadata: {labels: {app: ${name}}}
-    spec: {containers: [{name: main, image: "registry.example/app:1"}]}
----`;
 
 export const scenarios: readonly Scenario[] = [
   {
@@ -377,6 +325,50 @@ count: 1
       kubectl("get services -n refused"),
       kubectl("version -o json"),
       kubectl("cluster-info"),
+    ],
+  },
+];
+
+const ready = (name: string): Step =>
+  kubectl(
+    `patch pod ${name} -n budgets --subresource=status -p '{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}'`,
+  );
+
+/** What needs the controllers of a cluster. */
+export const scenariosWithControllers: readonly Scenario[] = [
+  {
+    verb: "drain held back by a disruption budget",
+    steps: [
+      yaml(namespace("budgets") + node("budgets-a")),
+      {
+        args: ["apply", "-n", "budgets", "-f", "-"],
+        input: (pod("one", "nodeName: budgets-a") + pod("two", "nodeName: budgets-a")).replaceAll(
+          /app: \w+/g,
+          "app: web",
+        ),
+      },
+      ready("one"),
+      ready("two"),
+      kubectl("create poddisruptionbudget web -n budgets --selector=app=web --min-available=1"),
+      kubectl("wait pdb web -n budgets --for=jsonpath={.status.disruptionsAllowed}=1 --timeout=30s"),
+      kubectl("get pdb web -n budgets"),
+      // One may go; for the other the drain waits until its time is over.
+      kubectl("drain budgets-a --force --grace-period=0 --pod-selector=app=web --timeout=4s", { onlyCode: true }),
+      kubectl("wait pdb web -n budgets --for=jsonpath={.status.currentHealthy}=1 --timeout=30s"),
+      kubectl("get pdb web -n budgets -o jsonpath='{.status.disruptionsAllowed} {.status.expectedPods}'"),
+      kubectl("get pods -n budgets -o name", { onlyCode: true }),
+    ],
+  },
+  {
+    verb: "delete with owners",
+    steps: [
+      yaml(namespace("owners")),
+      { args: ["apply", "-n", "owners", "-f", "-"], input: pod("loose") },
+      kubectl("create configmap settings -n owners --from-literal=a=1"),
+      kubectl("delete configmap settings -n owners --cascade=foreground"),
+      kubectl("delete namespace owners --timeout=60s"),
+      kubectl("get namespace owners"),
+      kubectl("get pods -n owners"),
     ],
   },
 ];
