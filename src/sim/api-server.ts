@@ -52,11 +52,11 @@ export class ApiServer {
     this.kinds = new ServedKinds([...kinds].map(withOwnRules));
     this.store = new Store(store);
     this.#backend = { store: this.store, kinds: this.kinds, clock, random };
-    new CrdController(this.#backend);
+    new CrdController(this.#backend).start();
     if (!controllers) return;
-    new GarbageCollector(this.#backend);
-    new NamespaceController(this.#backend);
-    new DisruptionBudgets(this.#backend);
+    new GarbageCollector(this.#backend).start();
+    new NamespaceController(this.#backend).start();
+    new DisruptionBudgets(this.#backend).start();
   }
 
   /** Never throws for what a client sent: a refusal is an answer. */

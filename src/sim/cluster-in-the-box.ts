@@ -1,5 +1,5 @@
-// A fresh embedded cluster as a user finds it: the built-in kinds, Fettle's CustomResourceDefinitions and the four
-// namespaces that every cluster has.
+// A fresh embedded cluster as a user finds it: the built-in kinds, Fettle's CustomResourceDefinitions, and the four
+// namespaces and two priority classes that every cluster has.
 
 import { customResourceDefinition } from "../api/crd.ts";
 import { kinds } from "../api/kinds.ts";
@@ -7,6 +7,7 @@ import { parseApiVersion } from "../api/meta.ts";
 import { ApiError } from "../api/status.ts";
 import { ApiServer, type ApiServerOptions } from "./api-server.ts";
 import { builtInKinds } from "./kinds/built-in-kinds.ts";
+import { systemPriorityClasses } from "./kinds/priority-class.ts";
 
 const namespaces = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
@@ -14,6 +15,10 @@ export function clusterInTheBox(options: Omit<ApiServerOptions, "kinds">): ApiSe
   const server = new ApiServer({ ...options, kinds: builtInKinds });
   for (const name of namespaces) {
     create(server, "namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  }
+  for (const { name, value, description } of systemPriorityClasses) {
+    const apiVersion = "scheduling.k8s.io/v1";
+    create(server, "priorityclasses", { apiVersion, kind: "PriorityClass", metadata: { name }, value, description });
   }
   for (const kind of kinds) create(server, "customresourcedefinitions", customResourceDefinition(kind));
   return server;

@@ -22,7 +22,10 @@ export class CrdController {
   constructor(backend: Backend) {
     this.#backend = backend;
     this.#queue = new WorkQueue(backend.clock, name => this.#sync(name));
-    backend.store.onChange((collection, change) => this.#onChange(collection, change));
+  }
+
+  start(): void {
+    this.#backend.store.onChange((collection, change) => this.#onChange(collection, change));
   }
 
   #onChange(collection: Collection, change: Change): void {
@@ -78,7 +81,8 @@ export class CrdController {
     const kind = [...this.#backend.kinds.stored()].find(
       ({ resource }) => resource.group === crd.spec.group && resource.plural === crd.spec.names.plural,
     );
-    if (kind !== undefined) for (const { object } of [...instances.all()]) this.#removeInstance(kind, object.metadata);
+    if (kind !== undefined)
+      for (const { object } of Array.from(instances.all())) this.#removeInstance(kind, object.metadata);
     if (instances.keys.count > 0) return;
     const definitions = this.#kind();
     if (definitions === undefined) return;

@@ -2,6 +2,7 @@
 // judged on each write.
 
 import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
+import { goNumber } from "../api/go-text.ts";
 import { invalid } from "../api/schema/field-error.ts";
 import type { FieldError, Schema } from "../api/schema/schema.ts";
 import { validate } from "../api/schema/validate.ts";
@@ -120,17 +121,18 @@ function scaleErrors(
 function replicasErrors(object: KubeObject, path: string): FieldError[] {
   const value = valueAt(object, path) ?? 0;
   const at = `.${path}`;
-  if (typeof value !== "number" || !Number.isInteger(value)) {
-    const why = `${at} accessor error: ${String(value)} is of the type ${goType(value)}, expected int64`;
+  if (goType(value) !== "int64") {
+    const why = `${at} accessor error: ${typeof value === "number" ? goNumber(value) : String(value)} is of the type ${goType(value)}, expected int64`;
     return [invalid(at, 0, why)];
   }
-  if (value < 0) return [invalid(at, value, "should be a non-negative integer")];
-  return value > replicasMax ? [invalid(at, value, `should be less than or equal to ${replicasMax}`)] : [];
+  const count = Number(value);
+  if (count < 0) return [invalid(at, count, "should be a non-negative integer")];
+  return count > replicasMax ? [invalid(at, count, `should be less than or equal to ${replicasMax}`)] : [];
 }
 
 function goType(value: unknown): string {
   if (typeof value === "boolean") return "bool";
-  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  if (typeof value === "number") return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? "int64" : "float64";
   return Array.isArray(value) ? "[]interface {}" : isObject(value) ? "map[string]interface {}" : "string";
 }
 

@@ -60,7 +60,10 @@ export class DisruptionBudgets {
   constructor(backend: Backend) {
     this.#backend = backend;
     this.#queue = new WorkQueue(backend.clock, key => this.#sync(key));
-    backend.store.onChange((collection, change) => this.#onChange(collection, change));
+  }
+
+  start(): void {
+    this.#backend.store.onChange((collection, change) => this.#onChange(collection, change));
   }
 
   #onChange({ name }: Collection, change: Change): void {
@@ -106,7 +109,7 @@ export class DisruptionBudgets {
 
   #sync(key: string): void {
     const { store, clock } = this.#backend;
-    const budget = store.collection("poddisruptionbudgets.policy").get(key)?.object as Budget | undefined;
+    const budget: Budget | undefined = store.collection("poddisruptionbudgets.policy").get(key)?.object;
     const tracked = this.#trackedByKey.get(key);
     if (budget === undefined || tracked === undefined) return;
     const now = clock.now();

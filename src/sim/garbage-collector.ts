@@ -27,7 +27,10 @@ export class GarbageCollector {
   constructor(backend: Backend) {
     this.#backend = backend;
     this.#queue = new WorkQueue(backend.clock, item => this.#sync(item));
-    backend.store.onChange((collection, change) => this.#onChange(collection, change));
+  }
+
+  start(): void {
+    this.#backend.store.onChange((collection, change) => this.#onChange(collection, change));
   }
 
   #onChange({ name }: Collection, { type, key, stored, previous }: Change): void {

@@ -21,7 +21,7 @@ export type HistoryBounds = { changeCountMax: number; bytesMax: number };
 type Entry = { change: Change; bytes: number };
 
 export class History {
-  #entries: Entry[] = [];
+  #entries: (Entry | undefined)[] = [];
   /** Entries before this index have fallen out; they are cut off in bulk. */
   #first = 0;
   #bytes = 0;
@@ -79,8 +79,7 @@ export class History {
     this.#completeSince = oldest.change.revision;
     this.#bytes -= oldest.bytes;
     // Released at once: the slot itself goes with the next cut.
-    delete this.#entries[this.#first];
-    this.#first++;
+    this.#entries[this.#first++] = undefined;
   }
 
   #firstAfter(revision: number): number {

@@ -35,7 +35,7 @@ export class InProcessApi implements KubeApi {
   async get<T extends KubeObject>(resource: Resource, key: ObjectKey, options: GetOptions = {}): Promise<T> {
     const { subresource, resourceVersion } = options;
     const call = { verb: "get", ...key, ...(subresource && { subresource }) } as const;
-    return objectOf(await this.#call(resource, { ...call, options: only({ resourceVersion }) }, options));
+    return objectOf(await this.#call(resource, { ...call, options: only({ resourceVersion }) }, options)) as T;
   }
 
   async list<T extends KubeObject>(resource: Resource, options: ListOptions = {}): Promise<List<T>> {
@@ -113,7 +113,7 @@ export class InProcessApi implements KubeApi {
     const answer = await this.#call(resource, { ...call, ...only({ subresource }), options: query }, options);
     // A binding and an eviction answer with a Status; whoever posts one does not look at it.
     if (answer.kind === "status" && answer.status.status === "Success") return answer.status as unknown as T;
-    return objectOf(answer);
+    return objectOf(answer) as T;
   }
 
   #call(resource: Resource, call: Call, { signal }: Limits): Promise<ApiResponse> {
@@ -198,13 +198,14 @@ class Stream<T extends KubeObject> {
   }
 }
 
-function delivered<T extends KubeObject>({ type, stored }: StoredEvent): WatchEvent<T> {
-  return { type, object: deepFreeze(stored.object) as T };
+/** What kind of object it is, only the caller knows. */
+function delivered({ type, stored }: StoredEvent): WatchEvent<never> {
+  const object: unknown = deepFreeze(stored.object);
+  return { type, object: object as never };
 }
 
-function objectOf<T extends KubeObject>(answer: ApiResponse): T {
-  const { kind } = answer;
-  if (kind === "object") return deepFreeze(answer.stored.object) as T;
+function objectOf(answer: ApiResponse): KubeObject {
+  if (answer.kind === "object") return deepFreeze(answer.stored.object);
   refusedOr(answer);
   throw unexpected(answer);
 }

@@ -1,6 +1,6 @@
 // Lists: which revision is meant, which objects of it are selected, and where the next page begins.
 
-import { ApiError } from "../api/status.ts";
+import type { ApiError } from "../api/status.ts";
 import type { ServedKind } from "./kind.ts";
 import { after, continueToken, expiredContinue, parseContinueToken } from "./paging.ts";
 import { badRequest, expired, tooLargeVersion } from "./refusal.ts";
@@ -117,8 +117,11 @@ function* asBefore(
     .filter(key => key >= from && key.startsWith(prefix) && collection.get(key) === undefined)
     .sort();
   let next = 0;
-  const goneBefore = function* (limit: string | undefined): Generator<[string, StoredObject]> {
-    for (let key = gone[next]; key !== undefined && (limit === undefined || key < limit); key = gone[++next]) {
+  const goneBefore = function* (end: string | undefined): Generator<[string, StoredObject]> {
+    while (next < gone.length) {
+      const key = gone[next] as string; // next < length
+      if (end !== undefined && key >= end) return;
+      next++;
       const stored = before.get(key);
       if (stored !== undefined) yield [key, stored];
     }

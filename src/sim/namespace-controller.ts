@@ -21,7 +21,10 @@ export class NamespaceController {
   constructor(backend: Backend) {
     this.#backend = backend;
     this.#queue = new WorkQueue(backend.clock, name => this.#sync(name));
-    backend.store.onChange((collection, change) => this.#onChange(collection, change));
+  }
+
+  start(): void {
+    this.#backend.store.onChange((collection, change) => this.#onChange(collection, change));
   }
 
   #onChange({ name }: Collection, { type, key, stored }: Change): void {
@@ -41,7 +44,8 @@ export class NamespaceController {
     const namespace = namespaceObject(this.#backend, name);
     if (namespace?.metadata.deletionTimestamp === undefined || !finalizersOf(namespace).includes(ownFinalizer)) return;
     let left = 0;
-    for (const kind of [...this.#backend.kinds.stored()]) if (kind.resource.namespaced) left += this.#empty(kind, name);
+    for (const kind of Array.from(this.#backend.kinds.stored()))
+      if (kind.resource.namespaced) left += this.#empty(kind, name);
     if (left > 0) return;
     const kind = [...this.#backend.kinds.stored()].find(isNamespace);
     if (kind === undefined) return;
@@ -58,7 +62,7 @@ export class NamespaceController {
   /** Deletes what is there; returns how many objects finalizers or grace still hold. */
   #empty(kind: ServedKind, namespace: string): number {
     const collection = collectionOf(this.#backend.store, kind);
-    for (const key of [...collection.keys.range(`${namespace}/`)]) {
+    for (const key of Array.from(collection.keys.range(`${namespace}/`))) {
       try {
         remove(
           this.#backend,

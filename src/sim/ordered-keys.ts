@@ -51,7 +51,8 @@ export class OrderedKeys {
   countFrom(prefix: string, from = prefix): number {
     const start = from < prefix ? prefix : from;
     // No key contains U+FFFF, so this is just behind the last one with the prefix.
-    return prefix === "" ? this.#count - this.#rank(start) : this.#rank(`${prefix}\uffff`) - this.#rank(start);
+    const end = prefix === "" ? this.#count : this.#rank(`${prefix}\uffff`);
+    return Math.max(0, end - this.#rank(start));
   }
 
   /** How many keys are before `key`. */

@@ -67,7 +67,9 @@ export function collectionOf(store: Store, kind: ServedKind): Collection {
 /** A stored object in the version in which it was asked for. */
 export function presented(kind: ServedKind, stored: StoredObject): StoredObject {
   const { storedAs } = kind;
-  return storedAs === undefined ? stored : stored.view(apiVersionOf(kind.resource), storedAs.fromStored);
+  return storedAs === undefined
+    ? stored
+    : stored.view(apiVersionOf(kind.resource), object => storedAs.fromStored(object));
 }
 
 export function toStored(kind: ServedKind, object: KubeObject): KubeObject {

@@ -44,7 +44,7 @@ export class Collection {
 
   /** The kind is no longer served. */
   endWatches(): void {
-    for (const watcher of [...this.watchers]) watcher.end();
+    for (const watcher of Array.from(this.watchers)) watcher.end();
   }
 
   delete(key: string): void {

@@ -29,12 +29,12 @@ export class StoredObject implements Stored {
   }
 
   get object(): KubeObject {
-    if (this.#object === undefined) {
-      // cool() leaves the bytes behind.
-      this.#object = JSON.parse((this.#json as Buffer).toString("utf8")) as KubeObject;
-      this.#recent.add(this);
-    }
-    return this.#object;
+    if (this.#object !== undefined) return this.#object;
+    // cool() leaves the bytes behind.
+    const object = JSON.parse((this.#json as Buffer).toString("utf8")) as KubeObject;
+    this.#object = object;
+    this.#recent.add(this);
+    return object;
   }
 
   get json(): Buffer {
@@ -92,6 +92,6 @@ export class RecentlyUsed {
     const evicted = this.#ring[this.#next];
     this.#ring[this.#next] = stored;
     this.#next = (this.#next + 1) % this.#ring.length;
-    evicted?.cool();
+    if (evicted !== stored) evicted?.cool();
   }
 }

@@ -137,7 +137,7 @@ function applyOrders(original: JsonObject, patch: JsonObject, schema: Schema | u
     delete patch[directive];
     const field = directive.slice(orderPrefix.length);
     if (!Array.isArray(order) || field === "") throw badRequest("invalid patch format of setElementOrder list");
-    const meta = fieldSchema(schema, field) as BuiltInSchema | undefined;
+    const meta: BuiltInSchema | undefined = fieldSchema(schema, field);
     const server = Array.isArray(original[field]) ? original[field] : [];
     if (Object.hasOwn(patch, field)) {
       refuseOtherOrder(patch[field], order, meta?.["x-kubernetes-patch-merge-key"]);

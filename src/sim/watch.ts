@@ -2,7 +2,7 @@
 // per change and version; every watcher hands on the same object and the same bytes.
 
 import { apiVersionOf } from "../api/meta.ts";
-import { ApiError, type Status } from "../api/status.ts";
+import type { ApiError, Status } from "../api/status.ts";
 import type { Clock } from "../control/ports.ts";
 import type { Change } from "./history.ts";
 import type { ServedKind } from "./kind.ts";

@@ -5,7 +5,7 @@ import { labelErrors } from "../api/name.ts";
 import { invalid as wrong } from "../api/schema/field-error.ts";
 import { metadataErrors } from "../api/schema/object-meta.ts";
 import type { FieldError } from "../api/schema/schema.ts";
-import { ApiError } from "../api/status.ts";
+import type { ApiError } from "../api/status.ts";
 import type { Subresource } from "../control/ports.ts";
 import { type Backend, clusterOf, find, save, type Target } from "./backend.ts";
 import { deepEqual } from "./json-value.ts";

@@ -3,7 +3,7 @@
 import { invalid, required } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
 import { deepEqual } from "../json-value.ts";
-import type { Event } from "./event.ts";
+import type { Event } from "./event-types.ts";
 import { immutable, qualifiedName, requiredText } from "./field-rules.ts";
 
 type Context = { old: Event | undefined; group: "" | "events.k8s.io" };

@@ -5,32 +5,8 @@ import { age } from "../age.ts";
 import type { Column } from "../kind.ts";
 import { builtIn } from "./built-in.ts";
 import { nameColumn, text, wide } from "./column.ts";
+import type { Event } from "./event-types.ts";
 import { eventErrors } from "./event-validation.ts";
-
-type Reference = {
-  kind?: string;
-  namespace?: string;
-  name?: string;
-  uid?: string;
-  [field: string]: string | undefined;
-};
-
-export type Event = KubeObject & {
-  involvedObject: Reference;
-  related?: Reference;
-  reason?: string;
-  message?: string;
-  type?: string;
-  action?: string;
-  count?: number;
-  source: { component?: string; host?: string };
-  reportingComponent: string;
-  reportingInstance: string;
-  firstTimestamp: string | null;
-  lastTimestamp: string | null;
-  eventTime: string | null;
-  series?: { count?: number; lastObservedTime: string | null };
-};
 
 /** Fields that have another name in events.k8s.io. */
 const renamed = [

@@ -6,7 +6,7 @@ import { labelValueErrors } from "../../api/name.ts";
 import { forbidden, invalid } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
 import { oneOf, qualifiedName, requiredText } from "./field-rules.ts";
-import type { Node, Taint } from "./node.ts";
+import type { Node, Taint } from "./node-types.ts";
 import { quantityErrors } from "./resource-rules.ts";
 
 export function nodeErrors(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EmbeddedServer } from "../../../test/embedded-server.ts";
-import { type Node, node } from "./node.ts";
+import { node } from "./node.ts";
+import type { Node } from "./node-types.ts";
 
 const nodes = { group: "", plural: "nodes" };
 

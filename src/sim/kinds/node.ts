@@ -1,31 +1,9 @@
 // Node: status may be set on create, the provider id only once, and the columns of `kubectl get nodes`.
 
-import type { KubeObject } from "../../api/meta.ts";
 import { builtIn } from "./built-in.ts";
 import { ageColumn, nameColumn, text, wide } from "./column.ts";
+import type { Node } from "./node-types.ts";
 import { nodeErrors } from "./node-validation.ts";
-
-export type Taint = { key: string; value?: string; effect: string; timeAdded?: string };
-
-export type Node = KubeObject & {
-  spec: {
-    podCIDR?: string;
-    podCIDRs?: string[];
-    providerID?: string;
-    unschedulable?: boolean;
-    taints?: Taint[];
-    configSource?: unknown;
-  };
-  status: {
-    capacity?: Record<string, string>;
-    allocatable?: Record<string, string>;
-    conditions?: { type: string; status: string }[];
-    addresses?: { type: string; address: string }[];
-    nodeInfo: Record<string, string>;
-    config?: unknown;
-    [field: string]: unknown;
-  };
-};
 
 const rolePrefix = "node-role.kubernetes.io/";
 

@@ -16,8 +16,16 @@ const userMax = 1_000_000_000;
 
 /** Classes that every cluster has from the start. */
 export const systemPriorityClasses = [
-  { name: "system-node-critical", value: 2_000_001_000 },
-  { name: "system-cluster-critical", value: 2_000_000_000 },
+  {
+    name: "system-node-critical",
+    value: 2_000_001_000,
+    description: "For pods without which their own node does not work.",
+  },
+  {
+    name: "system-cluster-critical",
+    value: 2_000_000_000,
+    description: "For pods without which the cluster does not work, on whatever node.",
+  },
 ] as const;
 
 export const priorityClass = builtIn({

@@ -58,7 +58,7 @@ export function selectedLabels({ selector, template }: Workload["spec"]): FieldE
   return [invalid("spec.template.metadata.labels", template.metadata.labels ?? null, rule)];
 }
 
-/** Pods that are to run for ever: any other restart policy and a deadline are refused. */
+/** Pods that are to run for ever: they restart always and have no deadline. */
 export function runningTemplate(template: PodTemplate, owner: string): FieldError[] {
   const found = podTemplateErrors(template, "spec.template");
   const { restartPolicy = "", activeDeadlineSeconds } = template.spec;

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+import type { KubeObject } from "../api/meta.ts";
+import { RecentlyUsed, StoredObject } from "./stored.ts";
+
+const object = (name: string): KubeObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, uid: "u", resourceVersion: "1", creationTimestamp: "" },
+  data: { greeting: "grüß" },
+});
+
+describe("a stored object", () => {
+  test("reads the same whether it is kept parsed or as bytes", () => {
+    const stored = new StoredObject(object("a"), new RecentlyUsed(1));
+    const before = stored.object;
+    stored.cool();
+    expect(stored.object).toEqual(before);
+    expect(stored.object).not.toBe(before);
+    expect(JSON.parse(stored.json.toString("utf8"))).toEqual(before);
+  });
+
+  test("is written out once, however many ask", () => {
+    const stored = new StoredObject(object("a"), new RecentlyUsed(1));
+    expect(stored.json).toBe(stored.json);
+  });
+
+  test("cools when others are used, and comes back when it is read again", () => {
+    const recent = new RecentlyUsed(2);
+    const first = new StoredObject(object("a"), recent);
+    const parsed = first.object;
+    const others = ["b", "c"].map(name => new StoredObject(object(name), recent));
+    expect(first.object).not.toBe(parsed);
+    const again = first.object;
+    expect(first.object).toBe(again);
+    expect(others.map(other => other.object.metadata.name)).toEqual(["b", "c"]);
+  });
+
+  test("is converted once for each version in which it is asked for", () => {
+    const stored = new StoredObject(object("a"), new RecentlyUsed(4));
+    const convert = (value: KubeObject) => ({ ...value, apiVersion: "v2" });
+    expect(stored.view("v2", convert)).toBe(stored.view("v2", convert));
+    expect(stored.view("v2", convert).object.apiVersion).toBe("v2");
+    expect(stored.object.apiVersion).toBe("v1");
+  });
+
+  test("that was replaced is not written out just to be forgotten", () => {
+    const recent = new RecentlyUsed(1);
+    const stored = new StoredObject(object("a"), recent);
+    const parsed = stored.object;
+    stored.supersede();
+    recent.add(new StoredObject(object("b"), recent));
+    expect(stored.object).toBe(parsed);
+  });
+});
