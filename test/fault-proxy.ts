@@ -14,7 +14,7 @@ export type Fault =
   /** The request is accepted and never answered. */
   | { kind: "half-open" }
   /** Refused by the proxy in the server's name. */
-  | { kind: "refuse"; code: 429 | 500 | 503; retryAfterSeconds?: number }
+  | { kind: "refuse"; code: 400 | 429 | 500 | 503; retryAfterSeconds?: number }
   /** In the middle of the line after so many whole ones: the answer ends as if complete, breaks off, or falls silent. */
   | { kind: "truncate" | "cut" | "stall"; afterLines: number }
   /** So many bytes at a time, with a pause between. */
@@ -92,7 +92,8 @@ async function serve(upstream: Upstream, { request, response }: Exchange, fault:
   if (fault?.kind === "refuse") return refuse(response, fault);
   const answer = await forward(upstream, { request, response });
   if (fault?.kind === "lose-answer") {
-    await answer.body.dump();
+    // A watch would never be read to its end; its headers say that it has been carried out.
+    answer.body.on("error", () => {}).destroy();
     request.socket.resetAndDestroy();
     return;
   }
@@ -131,7 +132,7 @@ function endToEnd(headers: Readonly<Record<string, string | string[] | undefined
 
 function refuse(response: ServerResponse, fault: Extract<Fault, { kind: "refuse" }>): void {
   const { code, retryAfterSeconds } = fault;
-  const reason = { 429: "TooManyRequests", 500: "InternalError", 503: "ServiceUnavailable" }[code];
+  const reason = { 400: "BadRequest", 429: "TooManyRequests", 500: "InternalError", 503: "ServiceUnavailable" }[code];
   const status = {
     kind: "Status",
     apiVersion: "v1",

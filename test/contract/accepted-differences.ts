@@ -1,0 +1,63 @@
+// Where the embedded API may differ from a real one, and why. Nothing else may: the contract and differential suites
+// compare everything that is not erased here.
+
+import type { Json, JsonObject } from "./differential/operation.ts";
+
+/** What a server said to one request: {method, path, code, body, …}. */
+export type Said = JsonObject;
+
+export type Accepted = {
+  name: string;
+  reason: string;
+  /** Removes, in place and from both servers' answers alike, what may differ. */
+  erase: (said: Said) => void;
+};
+
+export const acceptedDifferences: readonly Accepted[] = [
+  {
+    name: "managed fields",
+    reason:
+      "They exist for server-side apply, which the box refuses; keeping them would double the size of every object.",
+    erase: said => eachObject(said["body"] ?? null, object => delete object["managedFields"]),
+  },
+  {
+    name: "empty fields of bookmarks",
+    reason:
+      "A real bookmark of a built-in kind carries the zero value of its type (`spec: {containers: null}`); readers of bookmarks use the version and the annotations alone.",
+    erase: said => eachObject(said["body"] ?? null, withoutEmptyBookmarkFields),
+  },
+  {
+    name: "order of the findings in an Invalid status",
+    reason:
+      "The real server walks Go maps, so that the order of its own findings changes from one request to the next; the box keeps the order of the schema.",
+    erase: said => eachObject(said["body"] ?? null, withSortedCauses),
+  },
+];
+
+function withoutEmptyBookmarkFields(line: JsonObject): void {
+  const object = line["object"];
+  if (line["type"] !== "BOOKMARK" || typeof object !== "object" || object === null || Array.isArray(object)) return;
+  for (const field of Object.keys(object)) if (!bookmarkFields.has(field)) delete object[field];
+}
+
+const bookmarkFields = new Set(["kind", "apiVersion", "metadata"]);
+
+function withSortedCauses(status: JsonObject): void {
+  if (status["kind"] !== "Status" || status["reason"] !== "Invalid") return;
+  const causes = (status["details"] as { causes?: Cause[] } | undefined)?.causes;
+  if (causes === undefined || causes.length < 2) return;
+  causes.sort((one, other) => (textOf(one) < textOf(other) ? -1 : 1));
+  const before = String(status["message"]).split(" is invalid: ")[0];
+  status["message"] = `${before} is invalid: [${causes.map(textOf).join(", ")}]`;
+}
+
+type Cause = { field?: string; message?: string };
+
+const textOf = ({ field, message }: Cause) => `${field}: ${message}`;
+
+/** Every object inside, outermost first. */
+function eachObject(value: Json, visit: (object: JsonObject) => void): void {
+  if (typeof value !== "object" || value === null) return;
+  if (!Array.isArray(value)) visit(value);
+  for (const child of Object.values(value)) eachObject(child, visit);
+}
