@@ -225,6 +225,7 @@ describe("a status", () => {
   test("of a container that ended for good stays", () => {
     const again = "status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state";
     expect(() => inStatus(state(0))(state(undefined))).toThrow(again);
+    expect(() => inStatus(state(0), { restartPolicy: "OnFailure" })(state(undefined))).toThrow(again);
     expect(() => inStatus(state(1), { restartPolicy: "OnFailure" })(state(undefined))).not.toThrow();
     expect(() => inStatus(state(0), { restartPolicy: "Always" })(state(undefined))).not.toThrow();
   });
