@@ -8,10 +8,10 @@ import { kinds } from "../../src/api/kinds.ts";
 import { systemClock } from "../../src/kube/system-clock.ts";
 import { clusterInTheBox } from "../../src/sim/cluster-in-the-box.ts";
 import { kubeconfig } from "../../src/sim/http/kubeconfig.ts";
-import { type Listening, listen } from "../../src/sim/http/listener.ts";
+import { listen } from "../../src/sim/http/listener.ts";
 import { seededRandom } from "../../src/sim/random.ts";
 import { binary, isUnavailable } from "../control-plane/binaries.ts";
-import { type ControlPlane, controlPlane } from "../control-plane/start.ts";
+import { controlPlane } from "../control-plane/start.ts";
 import { type AcceptedDifference, acceptedDifferences } from "./kubectl/accepted-differences.ts";
 import { normalised } from "./kubectl/normalise.ts";
 import { type Kubectl, kubectlFor, type Outcome } from "./kubectl/run.ts";
@@ -45,27 +45,27 @@ describe.skipIf(isUnavailable("etcd", "kube-apiserver", "kube-controller-manager
 const named = (all: readonly Scenario[]) => all.map(({ verb, steps }) => [verb, steps] as const);
 
 function started({ controllers }: { controllers: boolean }) {
-  let real: ControlPlane;
-  let box: Listening;
   let servers: readonly [box: Kubectl, real: Kubectl];
+  const ends: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
-    real = await controlPlane(controllers ? { components: ["kube-controller-manager"] } : {});
+    const real = await controlPlane(controllers ? { components: ["kube-controller-manager"] } : {});
+    ends.push(() => real.stop());
     const api = clusterInTheBox({ clock: systemClock, random: seededRandom(1), controllers });
-    box = await listen({ api, clock: systemClock, now: systemClock.now(), token: "token" });
+    const box = await listen({ api, clock: systemClock, now: systemClock.now(), token: "token" });
+    ends.push(() => box.close());
     const program = await binary("kubectl");
     const ca = Buffer.from(real.caData, "base64").toString();
     servers = [
       await kubectlFor(program, kubeconfig(box)),
       await kubectlFor(program, kubeconfig({ url: real.url, token: real.token, ca })),
     ];
+    ends.push(...servers.map(server => () => server.remove()));
     await installKinds(servers[1]);
   });
 
   afterAll(async () => {
-    await Promise.all(servers.map(server => server.remove()));
-    await box.close();
-    await real.stop();
+    for (const end of ends.reverse()) await end();
   });
 
   return {

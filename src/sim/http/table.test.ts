@@ -12,6 +12,7 @@ const pool: KubeObject = {
   spec: { weight: 10 },
 };
 const kind = {
+  resource: { kind: "NodePool" },
   columns: printerColumns([
     { name: "Weight", type: "integer", jsonPath: ".spec.weight", priority: 1 },
     { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
@@ -45,6 +46,16 @@ describe("a table", () => {
     expect(includeObject("")).toBe("Metadata");
     expect(() => includeObject("All")).toThrow(`includeObject: Invalid value: "All": must be 'Metadata'`);
   });
+});
+
+test("the scale of an object has columns of its own, whatever the kind's are", () => {
+  const scale = (replicas: object) => ({ ...pool, apiVersion: "autoscaling/v1", kind: "Scale", ...replicas });
+  const three = table(kind, [scale({ spec: { replicas: 3 }, status: { replicas: 1 } })], {}, form);
+  expect(three).toMatchObject({
+    columnDefinitions: [{ name: "Name" }, { name: "Desired" }, { name: "Available" }, { name: "Age" }],
+    rows: [{ cells: ["general", 3, 1, "60m"] }],
+  });
+  expect(table(kind, [scale({ spec: {} })], {}, form)).toMatchObject({ rows: [{ cells: ["general", 0, 0, "60m"] }] });
 });
 
 describe("in a watch", () => {

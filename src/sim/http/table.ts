@@ -2,8 +2,9 @@
 // metadata alone. The age in a cell is counted from the instant that is passed in.
 
 import type { KubeObject } from "../../api/meta.ts";
+import { age } from "../age.ts";
+import type { Column, ServedKind } from "../kind.ts";
 import { badRequest } from "../refusal.ts";
-import type { ServedKind } from "../kind.ts";
 
 type Json = Record<string, unknown>;
 
@@ -32,18 +33,19 @@ export function includeObject(asked: string | null): IncludeObject {
 }
 
 export function table(kind: ServedKind, objects: readonly KubeObject[], metadata: ListMeta, form: TableForm): Json {
+  const columns = columnsOf(kind, objects[0]);
   return {
     kind: "Table",
     apiVersion: `meta.k8s.io/${form.version}`,
     metadata,
-    columnDefinitions: kind.columns.map(({ name, type, format = "", description, priority }) => ({
+    columnDefinitions: columns.map(({ name, type, format = "", description, priority }) => ({
       name,
       type,
       format,
       description,
       priority,
     })),
-    rows: objects.map(object => row(kind, object, form)),
+    rows: objects.map(object => row(columns, object, form)),
   };
 }
 
@@ -62,8 +64,42 @@ export function watchTable(
   return isFirst ? whole : { ...whole, columnDefinitions: null };
 }
 
-function row(kind: ServedKind, object: KubeObject, form: TableForm): Json {
-  return { cells: kind.columns.map(column => column.cell(object, form.now)), object: included(object, form) };
+/** The scale subresource answers with an object of another kind. */
+function columnsOf({ columns, resource }: ServedKind, object: KubeObject | undefined): readonly Column[] {
+  return object?.kind === "Scale" && resource.kind !== "Scale" ? scaleColumns : columns;
+}
+
+const replicas = (part: unknown): number => (part as { replicas?: number } | undefined)?.replicas ?? 0;
+
+const scaleColumns: readonly Column[] = [
+  { name: "Name", type: "string", format: "name", description: "Name of the object.", priority: 0, cell: scaledName },
+  {
+    name: "Desired",
+    type: "integer",
+    description: "Replicas wanted.",
+    priority: 0,
+    cell: object => replicas(object["spec"]),
+  },
+  {
+    name: "Available",
+    type: "integer",
+    description: "Replicas seen.",
+    priority: 0,
+    cell: object => replicas(object["status"]),
+  },
+  { name: "Age", type: "date", description: "Time since the object was created.", priority: 0, cell: scaledAge },
+];
+
+function scaledName(object: KubeObject): string {
+  return object.metadata.name;
+}
+
+function scaledAge(object: KubeObject, now: number): string {
+  return age(object.metadata.creationTimestamp, now);
+}
+
+function row(columns: readonly Column[], object: KubeObject, form: TableForm): Json {
+  return { cells: columns.map(column => column.cell(object, form.now)), object: included(object, form) };
 }
 
 function included(object: KubeObject, { include, version }: TableForm): unknown {
