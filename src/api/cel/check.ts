@@ -1,18 +1,18 @@
 // Checks a parsed expression against the types of its variables and turns it into functions that compute it, in one
 // walk. Rules and messages are those of the API server's checker; the syntax tree is the library's (parse.ts).
 
-import { formatIssues, type Issue } from "./error.ts";
-import { CelError } from "./error.ts";
+import { CelError, formatIssues, type Issue } from "./error.ts";
 import { callOf, type FunctionTable, matching, type Run, type Typed } from "./function.ts";
-import { literalComplaint } from "./literals.ts";
 import { expandMacro } from "./macros.ts";
-import type { Ast } from "./parse.ts";
+import { type Ast, dotted, placeOf } from "./parse.ts";
 import { indexOptional, select, selectOptional } from "./select.ts";
+import { lateIssues } from "./validators.ts";
 import {
   type Bindings,
   boolType,
   bytesType,
   doubleType,
+  dynType,
   errorType,
   formatType,
   intType,
@@ -40,53 +40,52 @@ const typeNames: ReadonlyMap<string, string> = new Map(
     .map(name => [name, name]),
 );
 
-const operators: Readonly<Record<string, string>> = {
-  "==": "_==_",
-  "!=": "_!=_",
-  "<": "_<_",
-  "<=": "_<=_",
-  ">": "_>_",
-  ">=": "_>=_",
-  "+": "_+_",
-  "-": "_-_",
-  "*": "_*_",
-  "/": "_/_",
-  "%": "_%_",
-  in: "@in",
-};
+const conversions: ReadonlySet<string> = new Set(["bool", "bytes", "double", "int", "string", "uint"]);
 
 export class Checker {
   readonly issues: Issue[] = [];
   readonly references = new Set<string>();
   readonly #functions: FunctionTable;
   readonly #bindings: Bindings = new Map();
+  readonly #types = new Map<Ast, Type>();
+  readonly #folded: Run[] = [];
   #calls = 0;
 
   constructor(functions: FunctionTable) {
     this.#functions = functions;
   }
 
-  /** The expression with all its type parameters settled, or the issues as the server prints them. */
+  /** The expression with all its type parameters settled, or why it is refused, as the server says it. */
   whole(ast: Ast, scope: Scope | undefined): Typed | string {
     const { type, run } = this.check(ast, scope);
-    if (this.issues.length > 0) return formatIssues(ast.input, this.issues);
-    return { type: resolved(this.#bindings, type), run };
+    const typeOf = (part: Ast): Type => this.resolve(this.#types.get(part) ?? dynType);
+    const issues = this.issues.length > 0 ? this.issues : lateIssues(ast, typeOf);
+    if (issues.length > 0) return `compilation failed: ${formatIssues(ast.input, issues)}`;
+    const failure = this.#foldingFailure();
+    return failure === undefined ? { type: this.resolve(type), run } : `program instantiation failed: ${failure}`;
   }
 
   check(ast: Ast, scope: Scope | undefined): Typed {
+    const checked = this.#checked(ast, scope);
+    this.#types.set(ast, checked.type);
+    return checked;
+  }
+
+  #checked(ast: Ast, scope: Scope | undefined): Typed {
+    const part = (index: 0 | 1): Typed => this.check((ast.args as readonly [Ast, Ast])[index], scope);
     switch (ast.op) {
       case "value":
-        return this.#literal(ast.args as unknown, ast);
+        return this.#literal(ast.args, ast);
       case "id":
         return this.#identifier(ast, ast.args, scope);
       case ".":
         return this.#select(ast, ast.args, scope);
       case ".?":
-        return selectOptional(this, this.check(ast.args[0], scope), ast.args[1], ast);
+        return selectOptional(this, part(0), ast.args[1], placeOf(ast));
       case "[]":
-        return this.call("_[_]", [this.check(ast.args[0], scope), this.check(ast.args[1], scope)], bracketAt(ast));
+        return this.call("_[_]", [part(0), part(1)], placeOf(ast));
       case "[?]":
-        return indexOptional(this, this.check(ast.args[0], scope), this.check(ast.args[1], scope), bracketAt(ast));
+        return indexOptional(this, part(0), part(1), placeOf(ast));
       case "call":
         return this.#globalCall(ast, ast.args[0], ast.args[1], scope);
       case "rcall":
@@ -96,16 +95,34 @@ export class Checker {
       case "map":
         return this.#map(ast.args, scope);
       case "?:":
-        return this.#conditional(ast.args, scope);
+        return this.#conditional(ast.args, scope, placeOf(ast));
       case "||":
       case "&&":
-        return this.#logical(ast.op, ast.args, scope);
+        return this.#logical(ast.op === "||", ast.args, scope);
       case "!_":
       case "-_":
-        return this.#unary(ast, ast.op, ast.args, scope);
-      default:
-        return this.#binary(ast.op, ast.args, scope);
+        return this.#unary(ast, ast.args, scope);
+      case "==":
+      case "!=":
+      case "<":
+      case "<=":
+      case ">":
+      case ">=":
+      case "+":
+      case "-":
+      case "*":
+      case "/":
+      case "%":
+      case "in":
+        return this.call(ast.op === "in" ? "@in" : `_${ast.op}_`, [part(0), part(1)], placeOf(ast));
     }
+  }
+
+  /** Must be a bool; the message is that of an operand of && or ||. */
+  condition(ast: Ast, scope: Scope | undefined): Typed {
+    const checked = this.check(ast, scope);
+    if (this.assignable(checked.type, boolType)) return checked;
+    return this.fail(placeOf(ast), `expected type 'bool' but found '${formatType(this.resolve(checked.type))}'`);
   }
 
   fail(at: number, message: string): Typed {
@@ -127,15 +144,7 @@ export class Checker {
     if (types.some(({ kind }) => kind === "error")) return { type: errorType, run: args[0]?.run ?? noValue };
     const candidates = matching(overloads, { member, types, id: this.#calls++ }, this.#bindings);
     const [first, ...others] = candidates;
-    if (first === undefined)
-      return this.fail(
-        at,
-        noMatch(
-          name,
-          types.map(type => this.resolve(type)),
-          member,
-        ),
-      );
+    if (first === undefined) return this.fail(at, this.#noMatch(name, types, member));
     const same = others.every(({ result }) => formatType(result) === formatType(first.result));
     return { type: same ? this.resolve(first.result, true) : { kind: "dyn" }, run: callOf(candidates, args) };
   }
@@ -152,25 +161,17 @@ export class Checker {
     return isAssignable(this.#bindings, [from], [to]);
   }
 
-  freshParam(): Type {
-    return param(`fresh.${this.#calls++}`);
-  }
-
   #literal(value: unknown, ast: Ast): Typed {
     const constant = (type: Type, of: Value): Typed => ({ type, run: () => of });
-    switch (typeof value) {
-      case "string":
-        return constant(stringType, value);
-      case "boolean":
-        return constant(boolType, value);
-      case "number":
-        return constant(doubleType, value);
-      case "bigint":
-        return value >= 1n << 63n ? this.fail(ast.start, "invalid int literal") : constant(intType, value);
-    }
+    if (typeof value === "string") return constant(stringType, value);
+    if (typeof value === "boolean") return constant(boolType, value);
+    if (typeof value === "number") return constant(doubleType, value);
+    if (typeof value === "bigint")
+      return value >= 1n << 63n ? this.fail(ast.start, "invalid int literal") : constant(intType, value);
     if (value === null) return constant(nullType, null);
     if (value instanceof Uint8Array) return constant(bytesType, value);
-    return constant(uintType, new Uint(BigInt(String(value))));
+    // What is left is the library's own class for 1u, which prints as its digits.
+    return constant(uintType, new Uint(BigInt(`${value as { toString(): string }}`)));
   }
 
   #identifier(ast: Ast, name: string, scope: Scope | undefined): Typed {
@@ -187,11 +188,11 @@ export class Checker {
   #select(ast: Ast, [operand, field]: readonly [Ast, string], scope: Scope | undefined): Typed {
     const qualified = dotted(ast);
     if (qualified !== undefined && typeNames.has(qualified)) return typeLiteral(qualified);
-    return select(this, this.check(operand, scope), field, dotAt(ast, operand));
+    return select(this, this.check(operand, scope), field, placeOf(ast));
   }
 
   #globalCall(ast: Ast, name: string, args: readonly Ast[], scope: Scope | undefined): Typed {
-    const at = ast.input.indexOf("(", ast.start);
+    const at = placeOf(ast);
     return (
       expandMacro(this, { name, receiver: undefined, args, at }, scope) ??
       this.#checkedCall({ name, args, at, receiver: undefined }, scope)
@@ -199,7 +200,7 @@ export class Checker {
   }
 
   #memberCall(ast: Ast, [name, receiver, args]: readonly [string, Ast, Ast[]], scope: Scope | undefined): Typed {
-    const at = ast.input.indexOf("(", ast.input.indexOf(name, receiver.end));
+    const at = placeOf(ast);
     const macro = expandMacro(this, { name, receiver, args, at }, scope);
     if (macro !== undefined) return macro;
     const namespace = dotted(receiver);
@@ -220,92 +221,82 @@ export class Checker {
       at,
       receiver !== undefined,
     );
-    const complaint = literalComplaint(name, all);
-    return complaint === undefined ? called : this.fail(complaint.at, complaint.message);
+    if (conversions.has(name) && all.length === 1 && isLiteral(all[0])) this.#folded.push(called.run);
+    return called;
+  }
+
+  /** Conversions of literals are computed at once, so one that fails makes no program. */
+  #foldingFailure(): string | undefined {
+    for (const run of this.#folded) {
+      try {
+        run({ slots: [], steps: 0 });
+      } catch (error) {
+        if (error instanceof CelError) return error.message;
+        throw error;
+      }
+    }
+    return undefined;
   }
 
   #list(items: readonly Ast[], scope: Scope | undefined): Typed {
     const checked = items.map(item => this.check(item, scope));
-    const type = this.#joined(checked, items);
-    return { type: listOf(type), run: context => new List(checked.map(({ run }) => run(context))) };
+    return { type: listOf(this.#joined(checked)), run: context => new List(checked.map(({ run }) => run(context))) };
   }
 
   #map(entries: readonly (readonly [Ast, Ast])[], scope: Scope | undefined): Typed {
     const keys = entries.map(([key]) => this.check(key, scope));
     const values = entries.map(([, value]) => this.check(value, scope));
-    const type = mapOf(
-      this.#joined(
-        keys,
-        entries.map(([key]) => key),
-      ),
-      this.#joined(
-        values,
-        entries.map(([, value]) => value),
-      ),
-    );
     return {
-      type,
+      type: mapOf(this.#joined(keys), this.#joined(values)),
       run: context => dictionary(keys.map((key, i) => [key.run(context), values[i]?.run(context) ?? null])),
     };
   }
 
-  /** All items of a literal have one type. */
-  #joined(checked: readonly Typed[], items: readonly Ast[]): Type {
+  /** The type of all items of a literal; dyn when they differ, which is refused later (validators.ts). */
+  #joined(items: readonly Typed[]): Type {
     let joined: Type | undefined;
-    for (const [i, { type }] of checked.entries()) {
-      if (joined === undefined) joined = type;
-      else if (!this.assignable(joined, type))
-        return this.fail(
-          items[i]?.start ?? 0,
-          `expected type '${formatType(this.resolve(joined))}' but found '${formatType(this.resolve(type))}'`,
-        ).type;
-      else if (isDyn(type)) joined = type;
+    for (const { type } of items) {
+      if (joined === undefined || isDyn(type)) joined = type;
+      else if (!this.assignable(joined, type)) return dynType;
     }
-    return joined ?? this.freshParam();
+    return joined ?? this.#freshParam();
   }
 
-  #conditional([condition, then, otherwise]: readonly [Ast, Ast, Ast], scope: Scope | undefined): Typed {
-    const test = this.check(condition, scope);
-    const left = this.check(then, scope);
-    const right = this.check(otherwise, scope);
-    const at = condition.input.indexOf("?", condition.end);
-    const types = [test.type, left.type, right.type].map(type => this.resolve(type, true));
+  #conditional(branches: readonly [Ast, Ast, Ast], scope: Scope | undefined, at: number): Typed {
+    const [test, left, right] = branches.map(branch => this.check(branch, scope)) as [Typed, Typed, Typed];
     if (!this.assignable(test.type, boolType) || !this.assignable(left.type, right.type))
-      return this.fail(
-        at,
-        noMatch(
-          "_?_:_",
-          types.map(type => this.resolve(type)),
-          false,
-        ),
-      );
+      return this.fail(at, this.#noMatch("_?_:_", [test.type, left.type, right.type], false));
     return {
       type: isDyn(left.type) ? left.type : this.resolve(right.type, true),
       run: context => (truth(test.run(context)) ? left.run(context) : right.run(context)),
     };
   }
 
-  #logical(op: "||" | "&&", [leftAst, rightAst]: readonly [Ast, Ast], scope: Scope | undefined): Typed {
-    const left = this.check(leftAst, scope);
-    const right = this.check(rightAst, scope);
-    if (!this.assignable(left.type, boolType) || !this.assignable(right.type, boolType)) {
-      const types = [left.type, right.type].map(type => this.resolve(type));
-      return this.fail(leftAst.input.indexOf(op, leftAst.end), noMatch(`_${op}_`, types, false));
-    }
-    return { type: boolType, run: logical(op === "||", left.run, right.run) };
+  #logical(decisive: boolean, [left, right]: readonly [Ast, Ast], scope: Scope | undefined): Typed {
+    const run = logical(decisive, this.condition(left, scope).run, this.condition(right, scope).run);
+    return { type: boolType, run };
   }
 
-  #unary(ast: Ast, op: "!_" | "-_", operand: Ast, scope: Scope | undefined): Typed {
+  #unary(ast: Ast, operand: Ast, scope: Scope | undefined): Typed {
     // -9223372036854775808 is one literal: its positive half alone would not fit.
-    if (op === "-_" && operand.op === "value" && (operand.args as unknown) === 1n << 63n)
+    if (ast.op === "-_" && operand.op === "value" && (operand.args as unknown) === 1n << 63n)
       return { type: intType, run: () => -(1n << 63n) };
-    return this.call(op, [this.check(operand, scope)], ast.start);
+    return this.call(ast.op, [this.check(operand, scope)], ast.start);
   }
 
-  #binary(op: string, [left, right]: readonly [Ast, Ast], scope: Scope | undefined): Typed {
-    const at = left.input.indexOf(op, left.end);
-    return this.call(operators[op] ?? op, [this.check(left, scope), this.check(right, scope)], at);
+  #noMatch(name: string, types: readonly Type[], member: boolean): string {
+    const shown = types.map(type => formatType(this.resolve(type)));
+    const args = member ? `${shown[0]}.(${shown.slice(1).join(", ")})` : `(${shown.join(", ")})`;
+    return `found no matching overload for '${name}' applied to '${args}'`;
   }
+
+  #freshParam(): Type {
+    return param(`fresh.${this.#calls++}`);
+  }
+}
+
+function isLiteral(ast: Ast | undefined): boolean {
+  return ast?.op === "value" || (ast?.op === "-_" && ast.args.op === "value");
 }
 
 function typeLiteral(name: string): Typed {
@@ -315,29 +306,6 @@ function typeLiteral(name: string): Typed {
 
 function noValue(): never {
   throw new CelError("no value");
-}
-
-/** "a.b.c" of a chain of plain selections, which may also name a type or a function. */
-function dotted(ast: Ast): string | undefined {
-  if (ast.op === "id") return ast.args;
-  if (ast.op !== ".") return undefined;
-  const [operand, field] = ast.args;
-  const head = dotted(operand);
-  return head === undefined ? undefined : `${head}.${field}`;
-}
-
-function dotAt(ast: Ast, operand: Ast): number {
-  return ast.input.indexOf(".", operand.end);
-}
-
-function bracketAt(ast: Ast & { op: "[]" | "[?]" }): number {
-  return ast.input.indexOf("[", ast.args[0].end);
-}
-
-function noMatch(name: string, types: readonly Type[], member: boolean): string {
-  const shown = types.map(formatType);
-  const args = member ? `${shown[0]}.(${shown.slice(1).join(", ")})` : `(${shown.join(", ")})`;
-  return `found no matching overload for '${name}' applied to '${args}'`;
 }
 
 export function truth(value: Value): boolean {
@@ -361,12 +329,12 @@ export function logical(decisive: boolean, left: Run, right: Run): Run {
   };
 }
 
+/** Of two entries with one key in a literal the later counts. */
 export function dictionary(entries: readonly (readonly [Value, Value])[]): Dictionary {
   const map = new Map<string | boolean | bigint, Value>();
   for (const [key, value] of entries) {
     const plain = mapKey(key);
     if (plain === undefined) throw new CelError("unsupported key type");
-    if (map.has(plain)) throw new CelError(`duplicate key in map: ${String(plain)}`);
     map.set(plain, value);
   }
   return new Dictionary(map);

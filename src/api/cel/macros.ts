@@ -1,9 +1,10 @@
-// Macros: expressions that bind a variable of their own (comprehensions, cel.bind, optMap) and has().
+// Macros: expressions that bind a variable of their own (comprehensions, optMap) and has(). There is no cel.bind: the API
+// server gives it to policies, not to CRDs.
 
 import { type Checker, dictionary, type Scope, truth } from "./check.ts";
 import { CelError } from "./error.ts";
 import { type Context, countStep, type Run, type Typed } from "./function.ts";
-import type { Ast } from "./parse.ts";
+import { type Ast, placeOf } from "./parse.ts";
 import { hasField } from "./select.ts";
 import {
   boolType,
@@ -17,7 +18,7 @@ import {
   optionalOf,
   type Type,
 } from "./types.ts";
-import { compare, Dictionary, keysOf, List, lookUp, Optional, Struct, type Value } from "./values.ts";
+import { compare, Dictionary, keysOf, List, lookUp, mapKey, Optional, Struct, type Value } from "./values.ts";
 
 type Call = { name: string; receiver: Ast | undefined; args: readonly Ast[]; at: number };
 type Expansion = (checker: Checker, call: Call & { receiver: Ast }, scope: Scope | undefined) => Typed;
@@ -26,30 +27,15 @@ type Expansion = (checker: Checker, call: Call & { receiver: Ast }, scope: Scope
 export function expandMacro(checker: Checker, call: Call, scope: Scope | undefined): Typed | undefined {
   const { name, receiver, args } = call;
   if (receiver === undefined) return name === "has" && args.length === 1 ? has(checker, call, scope) : undefined;
-  if (name === "bind" && args.length === 3 && receiver.op === "id" && receiver.args === "cel")
-    return bind(checker, args, scope);
   return expansions[`${name}/${args.length}`]?.(checker, { ...call, receiver }, scope);
 }
 
 function has(checker: Checker, { args, at }: Call, scope: Scope | undefined): Typed {
   const [path] = args;
-  if (path === undefined || path.op !== ".") return checker.fail(at, "invalid argument to has() macro");
+  if (path === undefined || path.op !== ".")
+    return checker.fail(path === undefined ? at : placeOf(path), "invalid argument to has() macro");
   const [operand, field] = path.args;
-  return hasField(checker, checker.check(operand, scope), field, path.input.indexOf(".", operand.end));
-}
-
-function bind(checker: Checker, [variable, value, body]: readonly Ast[], scope: Scope | undefined): Typed {
-  if (variable === undefined || value === undefined || body === undefined) return { type: errorType, run: () => null };
-  const bound = checker.check(value, scope);
-  const inner = declare(checker, variable, bound.type, scope);
-  const result = checker.check(body, inner);
-  return {
-    type: result.type,
-    run: context => {
-      context.slots[inner.slot] = bound.run(context);
-      return result.run(context);
-    },
-  };
+  return hasField(checker, checker.check(operand, scope), field, at);
 }
 
 function declare(checker: Checker, variable: Ast, type: Type, outer: Scope | undefined): Scope {
@@ -93,7 +79,7 @@ function rangeTypes(checker: Checker, type: Type, call: Call & { receiver: Ast }
   if (type.kind === "map") return [type.key, type.value];
   if (isDyn(type)) return [dynType, dynType];
   checker.fail(
-    call.receiver.start,
+    placeOf(call.receiver),
     `expression of type '${formatType(type)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
   );
   return [errorType, errorType];
@@ -106,21 +92,15 @@ function pairs(range: Value): (readonly [Value, Value])[] {
   throw new CelError("no such overload");
 }
 
-function predicate(checker: Checker, ast: Ast | undefined, scope: Scope, at: number, operator: string): Run {
-  if (ast === undefined) return () => false;
-  const test = checker.check(ast, scope);
-  if (!checker.assignable(test.type, boolType)) {
-    const shown = formatType(checker.resolve(test.type));
-    checker.fail(at, `found no matching overload for '${operator}' applied to '(bool, ${shown})'`);
-  }
-  return test.run;
+function predicate(checker: Checker, ast: Ast | undefined, scope: Scope): Run {
+  return ast === undefined ? () => false : checker.condition(ast, scope).run;
 }
 
 /** all() and exists(): one verdict decides, and only without it an error on the way counts. */
 function quantifier(decisive: boolean): Expansion {
   return (checker, call, scope) => {
     const range = rangeOf(checker, call, call.args.slice(0, -1), scope);
-    const test = predicate(checker, call.args.at(-1), range.scope, call.at, decisive ? "_||_" : "_&&_");
+    const test = predicate(checker, call.args.at(-1), range.scope);
     return {
       type: boolType,
       run: context => {
@@ -150,7 +130,7 @@ function attempt(run: Run, context: Context): boolean | CelError {
 
 const existsOne: Expansion = (checker, call, scope) => {
   const range = rangeOf(checker, call, call.args.slice(0, -1), scope);
-  const test = predicate(checker, call.args.at(-1), range.scope, call.at, "_?_:_");
+  const test = predicate(checker, call.args.at(-1), range.scope);
   return {
     type: boolType,
     run: context => {
@@ -166,7 +146,7 @@ const existsOne: Expansion = (checker, call, scope) => {
 
 const filter: Expansion = (checker, call, scope) => {
   const range = rangeOf(checker, call, call.args.slice(0, 1), scope);
-  const test = predicate(checker, call.args[1], range.scope, call.at, "_?_:_");
+  const test = predicate(checker, call.args[1], range.scope);
   const { slot } = range.scope;
   return { type: listOf(range.itemType), run: gather(range, test, ({ slots }) => slots[slot] ?? null) };
 };
@@ -176,7 +156,7 @@ function mapping(variables: number): Expansion {
   return (checker, call, scope) => {
     const range = rangeOf(checker, call, call.args.slice(0, variables), scope);
     const rest = call.args.slice(variables);
-    const test = rest.length === 2 ? predicate(checker, rest[0], range.scope, call.at, "_?_:_") : undefined;
+    const test = rest.length === 2 ? predicate(checker, rest[0], range.scope) : undefined;
     const body = checker.check(rest.at(-1) as Ast, range.scope);
     return { type: listOf(body.type), run: gather(range, test, body.run) };
   };
@@ -198,7 +178,7 @@ function mapTransformation(entries: boolean): Expansion {
   return (checker, call, scope) => {
     const range = rangeOf(checker, call, call.args.slice(0, 2), scope);
     const rest = call.args.slice(2);
-    const test = rest.length === 2 ? predicate(checker, rest[0], range.scope, call.at, "_?_:_") : undefined;
+    const test = rest.length === 2 ? predicate(checker, rest[0], range.scope) : undefined;
     const body = checker.check(rest.at(-1) as Ast, range.scope);
     const key = range.scope.outer?.slot ?? 0;
     const entriesOf = (context: Context): (readonly [Value, Value])[] => {
@@ -215,10 +195,18 @@ function mapTransformation(entries: boolean): Expansion {
           if (test === undefined || truth(test(context))) all.push(...entriesOf(context));
           return true;
         });
-        return dictionary(all);
+        return distinctDictionary(all);
       },
     };
   };
+}
+
+function distinctDictionary(entries: readonly (readonly [Value, Value])[]): Dictionary {
+  const made = dictionary(entries);
+  if (made.entries.size === entries.length) return made;
+  const keys = entries.map(([key]) => mapKey(key));
+  const twice = keys.find((key, i) => keys.indexOf(key) < i);
+  throw new CelError(`insert failed: key ${String(twice)} already exists`);
 }
 
 const sortBy: Expansion = (checker, call, scope) => {
@@ -278,7 +266,6 @@ const expansions: Readonly<Record<string, Expansion>> = {
   "exists/2": quantifier(true),
   "exists/3": quantifier(true),
   "exists_one/2": existsOne,
-  "existsOne/2": existsOne,
   "existsOne/3": existsOne,
   "exists_one/3": existsOne,
   "map/2": mapping(1),

@@ -20,3 +20,62 @@ export function parse(source: string): Ast | { at: number; message: string } {
     return { at: error.range?.start ?? 0, message: `Syntax error: ${error.summary}` };
   }
 }
+
+/** Where the server says an expression is: at its operator, dot or bracket, else at its beginning. */
+export function placeOf(ast: Ast): number {
+  const { input } = ast;
+  switch (ast.op) {
+    case "value":
+    case "id":
+    case "list":
+    case "map":
+    case "!_":
+    case "-_":
+      return ast.start;
+    case ".":
+    case ".?":
+      return input.indexOf(".", ast.args[0].end);
+    case "[]":
+    case "[?]":
+      return input.indexOf("[", ast.args[0].end);
+    case "call":
+      return input.indexOf("(", ast.start);
+    case "rcall":
+      return input.indexOf("(", input.indexOf(ast.args[0], ast.args[1].end));
+    case "?:":
+      return input.indexOf("?", ast.args[0].end);
+    default:
+      return input.indexOf(ast.op, ast.args[0].end);
+  }
+}
+
+/** "a.b.c" of a chain of plain selections, which may also name a type or a function. */
+export function dotted(ast: Ast): string | undefined {
+  if (ast.op === "id") return ast.args;
+  if (ast.op !== ".") return undefined;
+  const [operand, field] = ast.args;
+  const head = dotted(operand);
+  return head === undefined ? undefined : `${head}.${field}`;
+}
+
+export function partsOf(ast: Ast): readonly Ast[] {
+  switch (ast.op) {
+    case "value":
+    case "id":
+      return [];
+    case ".":
+    case ".?":
+      return [ast.args[0]];
+    case "call":
+      return ast.args[1];
+    case "rcall":
+      return [ast.args[1], ...ast.args[2]];
+    case "map":
+      return ast.args.flat();
+    case "!_":
+    case "-_":
+      return [ast.args];
+    default:
+      return ast.args;
+  }
+}

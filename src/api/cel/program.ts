@@ -39,7 +39,7 @@ export type Variable = { name: string; type: Type };
 /** A string is what is wrong with the expression, as the API server prints it. */
 export function compile(source: string, variables: readonly Variable[]): Program | string {
   const ast = parse(source);
-  if (!("op" in ast)) return formatIssues(source, [ast]);
+  if (!("op" in ast)) return `compilation failed: ${formatIssues(source, [ast])}`;
   let scope: Scope | undefined;
   for (const [slot, variable] of variables.entries()) scope = { ...variable, slot, outer: scope };
   const checker = new Checker(functions);

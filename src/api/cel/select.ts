@@ -13,8 +13,8 @@ export function select(checker: Checker, operand: Typed, field: string, at: numb
   return { type, run: context => fieldOf(operand.run(context), field) };
 }
 
-export function selectOptional(checker: Checker, operand: Typed, field: string, ast: { pos: number }): Typed {
-  const type = fieldType(checker, operand.type, field, ast.pos);
+export function selectOptional(checker: Checker, operand: Typed, field: string, at: number): Typed {
+  const type = fieldType(checker, operand.type, field, at);
   return { type: optionalOf(type), run: context => optionalField(operand.run(context), field) };
 }
 

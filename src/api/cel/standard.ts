@@ -106,12 +106,12 @@ const operators: Library = {
     overload(
       [timestampType, durationType],
       timestampType,
-      (x: Timestamp, y: Duration) => new Timestamp(x.nanos + y.nanos),
+      (x: Timestamp, y: Duration) => new Timestamp(x.nanos + y.nanos, x.zone),
     ),
     overload(
       [durationType, timestampType],
       timestampType,
-      (x: Duration, y: Timestamp) => new Timestamp(x.nanos + y.nanos),
+      (x: Duration, y: Timestamp) => new Timestamp(x.nanos + y.nanos, y.zone),
     ),
   ],
   "_-_": [
@@ -128,7 +128,7 @@ const operators: Library = {
     overload(
       [timestampType, durationType],
       timestampType,
-      (x: Timestamp, y: Duration) => new Timestamp(x.nanos - y.nanos),
+      (x: Timestamp, y: Duration) => new Timestamp(x.nanos - y.nanos, x.zone),
     ),
   ],
   "_*_": arithmetic(
@@ -202,25 +202,30 @@ function decoded(bytes: Uint8Array): string {
   }
 }
 
+/** Whatever a text fails to be, cel-go says the same of it. */
+const notConvertible = (to: string): never => refuse(`type conversion error from 'string' to '${to}'`);
+
 function parsedInt(text: string): bigint {
-  return /^[+-]?\d+$/.test(text)
-    ? int(BigInt(text.replace("+", "")))
-    : refuse(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  const value = /^[+-]?\d+$/.test(text) ? BigInt(text.replace("+", "")) : undefined;
+  return value !== undefined && BigInt.asIntN(64, value) === value ? value : notConvertible("int");
+}
+
+function parsedUint(text: string): Uint {
+  const value = /^\d+$/.test(text) ? BigInt(text) : undefined;
+  return value !== undefined && BigInt.asUintN(64, value) === value ? new Uint(value) : notConvertible("uint");
 }
 
 function parsedDouble(text: string): number {
   const special = /^([+-]?)(inf|infinity|nan)$/i.exec(text);
   if (special !== null)
     return special[2]?.toLowerCase() === "nan" ? Number.NaN : special[1] === "-" ? -Infinity : Infinity;
-  return /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)
-    ? Number(text)
-    : refuse(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) ? Number(text) : notConvertible("double");
 }
 
 function parsedBool(text: string): boolean {
   if (["1", "t", "T", "true", "TRUE", "True"].includes(text)) return true;
   if (["0", "f", "F", "false", "FALSE", "False"].includes(text)) return false;
-  return refuse(`strconv.ParseBool: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return notConvertible("bool");
 }
 
 const identity = <T>(value: T): T => value;
@@ -244,7 +249,7 @@ const conversions: Library = {
     overload(
       [stringType],
       durationType,
-      (text: string) => parseCelDuration(text) ?? refuse(`time: invalid duration ${JSON.stringify(text)}`),
+      (text: string) => parseCelDuration(text) ?? notConvertible("google.protobuf.Duration"),
     ),
   ],
   int: [
@@ -271,7 +276,7 @@ const conversions: Library = {
     overload(
       [stringType],
       timestampType,
-      (text: string) => parseTimestamp(text) ?? refuse(`parsing time ${JSON.stringify(text)}`),
+      (text: string) => parseTimestamp(text) ?? notConvertible("google.protobuf.Timestamp"),
     ),
   ],
   type: [overload([paramA], typeType, (value: Value) => new TypeValue(typeName(value)))],
@@ -279,7 +284,7 @@ const conversions: Library = {
     overload([uintType], uintType, identity),
     overload([doubleType], uintType, (x: number) => new Uint(truncated(x, -1, 2 ** 64))),
     overload([intType], uintType, (x: bigint) => new Uint(x)),
-    overload([stringType], uintType, (text: string) => new Uint(parsedInt(text))),
+    overload([stringType], uintType, parsedUint),
   ],
 };
 

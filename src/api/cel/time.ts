@@ -22,7 +22,7 @@ export function parseTimestamp(text: string, { local = false } = {}): Timestamp 
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 19) !== head) return undefined;
   const offset = zone === "Z" ? 0 : offsetMs(zone);
   if (offset === undefined) return undefined;
-  return new Timestamp(BigInt(ms - offset) * 1_000_000n + BigInt(fraction.padEnd(9, "0").slice(0, 9)));
+  return new Timestamp(BigInt(ms - offset) * 1_000_000n + BigInt(fraction.padEnd(9, "0").slice(0, 9)), zone);
 }
 
 function offsetMs(zone: string): number | undefined {
@@ -32,11 +32,12 @@ function offsetMs(zone: string): number | undefined {
 }
 
 /** Go's RFC3339Nano: as many digits after the second as there are. */
-export function formatTimestamp({ nanos }: Timestamp): string {
+export function formatTimestamp({ nanos, zone }: Timestamp): string {
   const whole = floorDiv(nanos, second);
+  const shift = zone === "Z" ? 0 : (offsetMs(zone) ?? 0);
   const fraction = (nanos - whole * second).toString().padStart(9, "0").replace(/0+$/, "");
-  const head = new Date(Number(whole) * 1000).toISOString().slice(0, 19);
-  return `${head}${fraction === "" ? "" : `.${fraction}`}Z`;
+  const head = new Date(Number(whole) * 1000 + shift).toISOString().slice(0, 19);
+  return `${head}${fraction === "" ? "" : `.${fraction}`}${zone}`;
 }
 
 /** Seconds with their fraction and an s: how CEL writes a duration. */

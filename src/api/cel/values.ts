@@ -41,10 +41,13 @@ export class Duration {
 export class Timestamp {
   /** Since the epoch. */
   readonly nanos: bigint;
-  constructor(nanos: bigint) {
+  /** The offset it was written with: it is printed with the same. */
+  readonly zone: string;
+  constructor(nanos: bigint, zone = "Z") {
     if (nanos < -62_135_596_800n * 1_000_000_000n || nanos > 253_402_300_799_999_999_999n)
       throw new CelError("timestamp overflow");
     this.nanos = nanos;
+    this.zone = zone;
   }
 }
 

@@ -192,14 +192,22 @@ function ownerFindings(owners: readonly unknown[], path: string): FieldError[] {
     for (const field of ["kind", "name", "uid"])
       if (textOf(owner[field]) === "") findings.push(invalid(`${path}.${field}`, "", "must not be empty"));
     if (owner["apiVersion"] === "v1" && owner["kind"] === "Event")
-      findings.push(invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner"));
+      findings.push(invalid(path, ownerStruct(owner), "/v1, Kind=Event is disallowed from being an owner"));
     if (owner["controller"] !== true) continue;
     const named = `${textOf(owner["kind"])}/${textOf(owner["name"])}`;
     const rule = 'Only one reference can have Controller set to true. Found "true" in references for';
-    if (controller !== undefined) findings.push(invalid(path, owners, `${rule} ${controller} and ${named}`));
+    if (controller !== undefined) findings.push(invalid(path, owners.map(ownerStruct), `${rule} ${controller} and ${named}`));
     controller ??= named;
   }
   return findings;
+}
+
+/** metav1.OwnerReference, in the order in which Go writes its fields; the first four are always there. */
+function ownerStruct(owner: unknown): Map<string, unknown> {
+  const fields = isFields(owner) ? owner : {};
+  const always = ["apiVersion", "kind", "name", "uid"].map(field => [field, textOf(fields[field])] as const);
+  const sometimes = ["controller", "blockOwnerDeletion"].filter(field => typeof fields[field] === "boolean");
+  return new Map<string, unknown>([...always, ...sometimes.map(field => [field, fields[field]] as const)]);
 }
 
 function finalizerFindings(finalizers: readonly string[], path: string): FieldError[] {

@@ -41,7 +41,7 @@ export function compileRule(rule: Rule, schema: Schema, type: Type): CompiledRul
 
 function compileAs(source: string, variables: Variable[], wanted: { type: Type; wrong: string }): Program | string {
   const program = compile(source, variables);
-  if (typeof program === "string") return `compilation failed: ${program}`;
+  if (typeof program === "string") return program;
   return formatType(program.type) === formatType(wanted.type) ? program : wanted.wrong;
 }
 
