@@ -75,6 +75,7 @@ export class ApiServer {
     const kind = this.kinds.find(request);
     if (kind === undefined) throw noSuchResource();
     if (kind.resource.namespaced && request.namespace === undefined && !allNamespaces(request)) throw noSuchResource();
+    if (request.verb === "deletecollection" && isNamespace(kind)) throw verbNotAllowed();
     refuseOptions(request);
     if (request.subresource !== undefined) return handleSubresource(this.#backend, kind, { request, warnings });
     switch (request.verb) {

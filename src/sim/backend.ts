@@ -42,5 +42,9 @@ export function clusterOf({ store, kinds }: Backend): Cluster {
         for (const stored of collectionOf(store, kind).all()) yield stored.object;
       }
     },
+    get(plural: string, name: string): KubeObject | undefined {
+      const kind = kinds.find({ group: "", version: "v1", plural });
+      return kind && collectionOf(store, kind).get(keyOf(undefined, name))?.object;
+    },
   };
 }

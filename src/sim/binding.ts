@@ -1,9 +1,10 @@
 // Binding a pod to a node, once: what a scheduler posts.
 
 import type { KubeObject } from "../api/meta.ts";
-import { type Backend, get, save, type Target } from "./backend.ts";
+import { type Backend, clusterOf, get, save, type Target } from "./backend.ts";
 import { deepCopy, isObject } from "./json-value.ts";
 import { admitToNamespace } from "./namespaces.ts";
+import { topologyLabels } from "./kinds/pod-admission.ts";
 import { setPodCondition } from "./pod-condition.ts";
 import { badRequest, conflict, failure } from "./refusal.ts";
 import type { ApiRequest } from "./request.ts";
@@ -25,7 +26,10 @@ export function bind(backend: Backend, target: Target, { body, options }: ApiReq
   (pod.spec as PodSpec).nodeName = nodeName;
   delete (pod.status as { nominatedNodeName?: string } | undefined)?.nominatedNodeName;
   if (metadata.annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...metadata.annotations };
-  if (metadata.labels) pod.metadata.labels = { ...pod.metadata.labels, ...metadata.labels };
+  // A target that does not say it is a node is bound all the same, but not labelled.
+  const topology = to.kind === "Node" ? topologyLabels(nodeName, clusterOf(backend)) : {};
+  const labels = { ...pod.metadata.labels, ...metadata.labels, ...topology };
+  if (Object.keys(labels).length > 0) pod.metadata.labels = labels;
   setPodCondition(pod, { type: "PodScheduled", status: "True" }, backend.clock.now());
   save(backend, target, pod, options.dryRun === true);
 }

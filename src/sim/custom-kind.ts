@@ -119,12 +119,15 @@ function scaleErrors(
 }
 
 function replicasErrors(object: KubeObject, path: string): FieldError[] {
-  const value = valueAt(object, path) ?? 0;
   const at = `.${path}`;
-  if (goType(value) !== "int64") {
-    const why = `${at} accessor error: ${typeof value === "number" ? goNumber(value) : String(value)} is of the type ${goType(value)}, expected int64`;
-    return [invalid(at, 0, why)];
-  }
+  const accessorError = (value: unknown, wanted: string) => {
+    const shown = typeof value === "number" ? goNumber(value) : String(value);
+    return [invalid(at, 0, `${at} accessor error: ${shown} is of the type ${goType(value)}, expected ${wanted}`)];
+  };
+  const parent = valueAt(object, path.slice(0, path.lastIndexOf(".")));
+  if (parent !== undefined && !isObject(parent)) return accessorError(parent, "map[string]interface{}");
+  const value = valueAt(object, path) ?? 0;
+  if (goType(value) !== "int64") return accessorError(value, "int64");
   const count = Number(value);
   if (count < 0) return [invalid(at, count, "should be a non-negative integer")];
   return count > replicasMax ? [invalid(at, count, `should be less than or equal to ${replicasMax}`)] : [];

@@ -88,15 +88,18 @@ function isKept({ rules }: ServedKind, field: string): boolean {
 /** Returns `unknown field "…"` for each dropped field. */
 function readFields(kind: ServedKind, object: KubeObject, refused: (why: string) => ApiError): string[] {
   const { rules } = kind;
-  let unknown: string[] = [];
+  const unknown = rules.decode === undefined ? readCustom(kind, object, refused) : readOwn(kind, object, refused);
+  rules.defaults?.(object);
+  return unknown.map(path => `unknown field "${path}"`);
+}
+
+/** The server's own kinds are read by their types; what these cannot read is told without the kind's name. */
+function readOwn({ rules, schema }: ServedKind, object: KubeObject, refused: (why: string) => ApiError): string[] {
   try {
-    if (rules.decode === undefined) unknown = readCustom(kind, object, refused);
-    else if (rules.decode(object)) unknown = prune(object, kind.schema, { root: false });
+    return rules.decode?.(object) ? prune(object, schema, { root: false }) : [];
   } catch (error) {
     throw error instanceof ApiError && error.code === 400 ? refused(error.message) : error;
   }
-  rules.defaults?.(object);
-  return unknown.map(path => `unknown field "${path}"`);
 }
 
 /** A custom kind's schema says nothing of metadata, whose unknown fields come first in the server's sentences. */

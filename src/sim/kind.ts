@@ -58,8 +58,12 @@ export type StoredAs = {
   fromStored(stored: KubeObject): KubeObject;
 };
 
-/** What an admission plugin may look at: all objects of a built-in kind, as stored now. */
-export type Cluster = { list(plural: string): Iterable<KubeObject> };
+/** What an admission plugin may look at: the objects of built-in kinds, as stored now. */
+export type Cluster = {
+  list(plural: string): Iterable<KubeObject>;
+  /** Of a core kind without namespaces. */
+  get(plural: string, name: string): KubeObject | undefined;
+};
 
 /**
  * What is special about one kind, in the order in which the server calls it. Each may change `object` in place; all

@@ -74,12 +74,17 @@ export function invalid(what: Qualified, name: string, errors: readonly FieldErr
   const sentences = [...new Set(errors.map(sentence))];
   const why = sentences.length > 1 ? `[${sentences.join(", ")}]` : (sentences[0] ?? "");
   const message = `${qualified(what)} "${name}" is invalid${why && `: ${why}`}`;
-  const causes = errors.map(({ reason, message, path }) => ({ reason, message, field: path }));
+  const causes = errors.map(({ reason, message, path }) => ({ reason, message, field: fieldName(path) }));
   return refusal({ code: 422, reason: "Invalid", message, details: about(what, name, { causes }) });
 }
 
 function sentence({ path, message }: FieldError): string {
-  return `${path === "" ? "<nil>" : path}: ${message}`;
+  return `${fieldName(path)}: ${message}`;
+}
+
+/** How Go prints the path of the object as a whole. */
+function fieldName(path: string): string {
+  return path === "" ? "<nil>" : path;
 }
 
 /** What a JSON patch that does not apply gets: the server keeps the reason to itself. */

@@ -60,7 +60,7 @@ function fieldsOf(kind: ServedKind, text = ""): FieldSelector {
   if (parsed.value.length === 0) return parsed.value;
   const known = selectable(kind, blank);
   for (const { field } of parsed.value) {
-    if (Object.hasOwn(known, field)) continue;
+    if (Object.hasOwn(known, field) && !(field === "metadata.namespace" && hasNoNamespaceField(kind))) continue;
     // Kinds without fields of their own are refused in other words by the server.
     throw badRequest(
       kind.rules.selectableFields === undefined && kind.strategic
@@ -69,6 +69,11 @@ function fieldsOf(kind: ServedKind, text = ""): FieldSelector {
     );
   }
   return parsed.value;
+}
+
+/** Of the cluster-scoped kinds only those without a list of their own let one ask for a namespace. */
+function hasNoNamespaceField({ resource, strategic, rules }: ServedKind): boolean {
+  return !resource.namespaced && (!strategic || rules.selectableFields !== undefined);
 }
 
 // An object with nothing in it, wherever one looks: which fields can be selected does not depend on their values.

@@ -1,6 +1,7 @@
 // Strategic merge patch: lists of the server's own kinds are merged by key, with the directives $patch, $retainKeys,
 // $setElementOrder and $deleteFromPrimitiveList. Which lists have a key is in the kind's schema.
 
+import { goText } from "../api/go-text.ts";
 import type { Schema } from "../api/schema/schema.ts";
 import { deepCopy, deepEqual, isObject, type JsonObject } from "./json-value.ts";
 import type { BuiltInSchema } from "./kind.ts";
@@ -99,14 +100,14 @@ function withDirectives(original: unknown[], patch: unknown[], key: string) {
       const value = keyOf(item, key);
       kept = kept.filter(other => !(isObject(other) && deepEqual(other[key], value)));
     } else if (item.$patch === "merge") throw failure("merging lists cannot yet be specified in the patch");
-    else throw failure(`unknown patch type: ${String(item.$patch)} in map: ${JSON.stringify(item)}`);
+    else throw failure(`unknown patch type: ${String(item.$patch)} in map: ${goText(item)}`);
   }
   return { kept, added, replaced };
 }
 
 function keyOf(item: JsonObject, key: string): unknown {
   if (!Object.hasOwn(item, key)) {
-    throw failure(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+    throw failure(`map: ${goText(item)} does not contain declared merge key: ${key}`);
   }
   return item[key];
 }

@@ -45,9 +45,10 @@ export function patchTypeOf(contentType: string | undefined, strategic: boolean)
   const type = essence(contentType);
   if (type.startsWith("application/apply-patch+")) throw noServerSideApply();
   const patchType = patchTypes[type];
+  if (patchType !== undefined && (strategic || patchType !== "strategic")) return patchType;
+  // Server-side apply is named as on a real server; who tries it is told that it is not here.
   const served = Object.keys(patchTypes).filter(known => strategic || patchTypes[known] !== "strategic");
-  if (patchType === undefined || !served.includes(type)) throw unsupportedMediaType(served);
-  return patchType;
+  throw unsupportedMediaType([...served, "application/apply-patch+yaml"]);
 }
 
 export function parsePatch(bytes: Buffer): unknown {

@@ -85,10 +85,12 @@ export class Dispatcher {
     const refused = absentSubresource(path.plural, path.subresource) ?? outOfScope(kind, path, verb);
     if (refused !== undefined) throw refused;
 
+    const patchType = verb === "patch" ? patchTypeOf(request.headers["content-type"], kind.strategic) : undefined;
     const options = requestOptions(query, verb);
     const form = accepted(request.headers.accept);
     const pretty = form.pretty || wantsPretty(request, query);
-    const asked: ApiRequest = { verb, ...path, options, ...(await bodyOf(request, verb, kind)) };
+    const body = await bodyOf(request, verb, kind);
+    const asked: ApiRequest = { verb, ...path, options, ...body, ...(patchType && { patchType }) };
     const exchange = { response, query, accepted: { ...form, pretty }, kind, now, lines: this.#lines };
     respond(api.handle(asked), exchange);
   }
@@ -161,7 +163,7 @@ async function bodyOf(
   request: IncomingMessage,
   verb: Verb,
   kind: ServedKind,
-): Promise<Pick<ApiRequest, "body" | "patchType">> {
+): Promise<Pick<ApiRequest, "body">> {
   const contentType = request.headers["content-type"];
   switch (verb) {
     case "get":
@@ -171,10 +173,8 @@ async function bodyOf(
     case "create":
     case "update":
       return { body: parseObject(await readBody(request), contentType, kind.resource.kind) };
-    case "patch": {
-      const bytes = await readBody(request);
-      return { patchType: patchTypeOf(contentType, kind.strategic), body: parsePatch(bytes) };
-    }
+    case "patch":
+      return { body: parsePatch(await readBody(request)) };
     case "delete":
     case "deletecollection": {
       const bytes = await readBody(request);

@@ -1,9 +1,10 @@
 // Query parameters as the API server reads them: unknown ones are ignored, numbers must be numbers, a boolean is false
 // only as "0" or "false". Values that only the store can judge are passed on as they are.
 
+import { notSupported, tooLong } from "../../api/schema/field-error.ts";
+import type { FieldError } from "../../api/schema/schema.ts";
 import type { RequestOptions, Verb } from "../request.ts";
-import { badRequest } from "../refusal.ts";
-import { invalidOption } from "./refusal.ts";
+import { badRequest, invalid } from "../refusal.ts";
 
 type Reader = { [Option in keyof RequestOptions]?: (text: string) => RequestOptions[Option] };
 
@@ -41,7 +42,10 @@ export function requestOptions(query: URLSearchParams, verb: Verb): RequestOptio
     // Of a parameter that is repeated the first counts.
     if (isKnown(name) && !Object.hasOwn(options, name)) options[name] = readers[name](text);
   }
-  return { ...options, ...dryRun(query, verb), ...fieldValidation(query, verb) };
+  refuseWrong(query, verb);
+  const isDryRun = query.getAll("dryRun").length > 0;
+  const validation = isWrite(verb) ? query.get("fieldValidation") : null;
+  return { ...options, ...(isDryRun && { dryRun: true }), ...(validation && { fieldValidation: validation }) };
 }
 
 const isKnown = (name: string): name is keyof typeof readers => Object.hasOwn(readers, name);
@@ -60,29 +64,20 @@ export function boolean(text: string): boolean {
   return text !== "0" && text.toLowerCase() !== "false";
 }
 
-function dryRun(query: URLSearchParams, verb: Verb): Pick<RequestOptions, "dryRun"> {
-  const asked = query.getAll("dryRun");
-  if (asked.length === 0) return {};
-  if (asked.some(value => value !== "All")) {
-    const message = `Unsupported value: ${JSON.stringify(asked)}: supported values: "All"`;
-    throw invalidOption(optionsKind[verb], "dryRun", message);
-  }
-  return { dryRun: true };
-}
+const isWrite = (verb: Verb) => verb === "create" || verb === "update" || verb === "patch";
 
-function fieldValidation(query: URLSearchParams, verb: Verb): Pick<RequestOptions, "fieldValidation"> {
-  const asked = query.get("fieldValidation") ?? "";
-  if (verb !== "create" && verb !== "update" && verb !== "patch") return {};
-  switch (asked) {
-    case "":
-      return {};
-    case "Ignore":
-    case "Warn":
-    case "Strict":
-      return { fieldValidation: asked };
-    default: {
-      const message = `Unsupported value: ${JSON.stringify(asked)}: supported values: "", "Ignore", "Strict", "Warn"`;
-      throw invalidOption(optionsKind[verb], "fieldValidation", message);
-    }
-  }
+const validations = ["", "Ignore", "Strict", "Warn"];
+const managerMaxBytes = 128;
+
+// All of them in one answer, in the server's order.
+function refuseWrong(query: URLSearchParams, verb: Verb): void {
+  const errors: FieldError[] = [];
+  const dryRun = query.getAll("dryRun");
+  const validation = query.get("fieldValidation") ?? "";
+  if (isWrite(verb) && Buffer.byteLength(query.get("fieldManager") ?? "") > managerMaxBytes)
+    errors.push(tooLong("fieldManager", managerMaxBytes));
+  if (dryRun.some(value => value !== "All")) errors.push(notSupported("dryRun", dryRun, ["All"]));
+  if (isWrite(verb) && !validations.includes(validation))
+    errors.push(notSupported("fieldValidation", validation, validations));
+  if (errors.length > 0) throw invalid({ group: "meta.k8s.io", name: optionsKind[verb] }, "", errors);
 }

@@ -50,16 +50,6 @@ export const tooLarge = (limit: number): ApiError =>
     message: `Request entity too large: limit is ${limit}`,
   });
 
-/** Parameters that are read here and not by the store: the server names the options type that they belong to. */
-export function invalidOption(kind: string, field: string, message: string): ApiError {
-  return refusal({
-    code: 422,
-    reason: "Invalid",
-    message: `${kind}.meta.k8s.io "" is invalid: ${field}: ${message}`,
-    details: { group: "meta.k8s.io", kind, causes: [{ reason: "FieldValueNotSupported", message, field }] },
-  });
-}
-
 /** What answers at this path in a real cluster but not in the box: the sentence says why. */
 export const notServed = (message: string): ApiError =>
   refusal({ code: 404, reason: "NotFound", message, details: {} });

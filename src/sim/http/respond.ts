@@ -108,7 +108,7 @@ function sendList(answer: ListAnswer, exchange: Exchange): void {
 }
 
 function shapedList(answer: ListAnswer, { accepted: { shape }, kind, query, now }: Exchange): unknown {
-  const metadata = listMeta(answer);
+  const metadata = listMeta(answer, kind);
   if (shape === "object") return JSON.parse(joinedList(answer, kind).toString());
   const objects = answer.items.map(item => item.object);
   switch (shape.as) {
@@ -125,10 +125,12 @@ function shapedList(answer: ListAnswer, { accepted: { shape }, kind, query, now 
   }
 }
 
-function listMeta({ resourceVersion, continue: next, remainingItemCount }: ListAnswer): ListMeta {
+/** Lists of custom kinds say that nothing follows, those of the server's own leave it out. */
+function listMeta({ resourceVersion, continue: next, remainingItemCount }: ListAnswer, kind: ServedKind): ListMeta {
+  const token = next ?? (kind.strategic ? undefined : "");
   return {
     resourceVersion,
-    ...(next !== undefined && { continue: next }),
+    ...(token !== undefined && { continue: token }),
     ...(remainingItemCount !== undefined && { remainingItemCount }),
   };
 }
@@ -137,7 +139,7 @@ const comma = Buffer.from(",");
 
 function joinedList(answer: ListAnswer, kind: ServedKind): Buffer {
   const apiVersion = apiVersionOf(kind.resource);
-  const head = JSON.stringify({ kind: `${kind.resource.kind}List`, apiVersion, metadata: listMeta(answer) });
+  const head = JSON.stringify({ kind: `${kind.resource.kind}List`, apiVersion, metadata: listMeta(answer, kind) });
   const parts: Uint8Array[] = [Buffer.from(`${head.slice(0, -1)},"items":[`)];
   for (const [index, item] of answer.items.entries()) {
     if (index > 0) parts.push(comma);

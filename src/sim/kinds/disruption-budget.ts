@@ -49,11 +49,21 @@ export const podDisruptionBudget = builtIn({
   },
 });
 
+/** The server shows its internal type, whose fields have Go's names. */
+function specStruct({ minAvailable, selector, maxUnavailable, unhealthyPodEvictionPolicy }: Budget["spec"]) {
+  return new Map<string, unknown>([
+    ["MinAvailable", minAvailable],
+    ["Selector", selector],
+    ["MaxUnavailable", maxUnavailable],
+    ["UnhealthyPodEvictionPolicy", unhealthyPodEvictionPolicy],
+  ]);
+}
+
 function errors({ spec }: Budget): FieldError[] {
   const { minAvailable, maxUnavailable } = spec;
   const both = minAvailable !== undefined && maxUnavailable !== undefined;
   return [
-    ...(both ? [invalid("spec", spec, "minAvailable and maxUnavailable cannot be both set")] : []),
+    ...(both ? [invalid("spec", specStruct(spec), "minAvailable and maxUnavailable cannot be both set")] : []),
     ...intOrPercent("spec.minAvailable", minAvailable),
     ...atMost100Percent("spec.minAvailable", minAvailable),
     ...intOrPercent("spec.maxUnavailable", maxUnavailable),

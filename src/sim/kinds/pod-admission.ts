@@ -1,5 +1,5 @@
-// What the admission plugins that are on by default do to a pod: how long it stays on a node that fails, and its
-// priority. There are no service accounts' tokens in the box, so that plugin has no part here.
+// What the admission plugins that are on by default do to a pod: how long it stays on a node that fails, its priority,
+// and where it runs. There are no service accounts' tokens in the box, so that plugin has no part here.
 
 import type { KubeObject } from "../../api/meta.ts";
 import type { Cluster } from "../kind.ts";
@@ -21,6 +21,21 @@ export function tolerateFailures({ spec }: Pod): void {
 function matches(toleration: Toleration, key: string): boolean {
   const isKey = toleration.key === undefined || toleration.key === key;
   return isKey && (toleration.effect === undefined || toleration.effect === "NoExecute");
+}
+
+const topologyKeys = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
+
+/** Zone and region of a node, which every pod that is bound to it is labelled with; none for a node that is not there. */
+export function topologyLabels(nodeName: string, cluster: Cluster): Record<string, string> {
+  const labels = cluster.get("nodes", nodeName)?.metadata.labels ?? {};
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => topologyKeys.includes(key)));
+}
+
+/** For a pod that is written with its node. */
+export function labelWithTopology({ metadata, spec }: Pod, cluster: Cluster): void {
+  if (!spec.nodeName) return;
+  const labels = topologyLabels(spec.nodeName, cluster);
+  if (Object.keys(labels).length > 0) metadata.labels = { ...metadata.labels, ...labels };
 }
 
 type PriorityClass = KubeObject & { value: number; globalDefault?: boolean; preemptionPolicy?: string };

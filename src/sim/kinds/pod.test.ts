@@ -87,6 +87,15 @@ describe("admission", () => {
     expect(created({}, server).spec).toMatchObject(usual);
   });
 
+  test("a pod is labelled with the zone and region of its node", () => {
+    const server = new EmbeddedServer();
+    const topology = { "topology.kubernetes.io/zone": "z", "topology.kubernetes.io/region": "r" };
+    const body = { metadata: { name: "n", labels: { ...topology, other: "x" } } };
+    server.written({ verb: "create", group: "", plural: "nodes", body });
+    expect(created({ nodeName: "n" }, server).metadata.labels).toEqual(topology);
+    expect(created({ nodeName: "nowhere" }).metadata.labels).toBeUndefined();
+  });
+
   test.each([
     [{ priorityClassName: "none" }, "no PriorityClass with name none was found"],
     [{ priority: 3 }, "the integer value of priority (3) must not be provided in pod spec"],

@@ -4,7 +4,7 @@
 import { timestamp } from "../object-meta.ts";
 import { builtIn } from "./built-in.ts";
 import { ageColumn, nameColumn, text, wide } from "./column.ts";
-import { setPriority, tolerateFailures } from "./pod-admission.ts";
+import { labelWithTopology, setPriority, tolerateFailures } from "./pod-admission.ts";
 import { defaultPod, defaultPodSpec } from "./pod-defaults.ts";
 import { podSummary } from "./pod-status.ts";
 import type { Pod } from "./pod-types.ts";
@@ -47,8 +47,12 @@ export const pod = builtIn({
     admit: (object, { old, subresource, cluster }) => {
       if (subresource !== undefined) return;
       tolerateFailures(object as Pod);
-      if (old === undefined) setPriority(object as Pod, cluster);
-      else keepPriority(object as Pod, old as Pod);
+      if (old === undefined) {
+        setPriority(object as Pod, cluster);
+        labelWithTopology(object as Pod, cluster);
+      } else {
+        keepPriority(object as Pod, old as Pod);
+      }
     },
     prepare: (object, { old, subresource, now }) => {
       if (old === undefined) prepareNew(object as Pod, now);
