@@ -25,7 +25,7 @@ export type ListenOptions = {
   /** Wall time, for the certificate: TLS clients judge it by theirs. */
   now: number;
   token: string;
-  /** Absent or 0: any free one. */
+  /** Absent or 0 takes one that is free. */
   port?: number;
 };
 
