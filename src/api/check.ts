@@ -6,6 +6,7 @@ import { kinds } from "./kinds.ts";
 import { apiVersionOf, parseApiVersion } from "./meta.ts";
 import { nearest } from "./nearest.ts";
 import { offlineFindings } from "./offline.ts";
+import { isFields } from "./schema/correlate.ts";
 import { applyDefaults } from "./schema/defaults.ts";
 import { coerceMetadata, metadataErrors } from "./schema/object-meta.ts";
 import { prune } from "./schema/prune.ts";
@@ -62,13 +63,32 @@ function checkObject(object: Record<string, unknown>, definition: KindDefinition
   const metadata = coerceMetadata(object, schema);
   const unknownFields = [...unknown, ...metadata.unknown].map(path => unknownField(path, schema));
   applyDefaults(object, schema);
+  dropUnread(object, definition);
   const checked = { ours: true, kind: resource.kind, defaulted: object, ...nameOf(object) };
   if (metadata.error !== undefined) return { ...checked, findings: [...unknownFields, refused(metadata.error)] };
   const refusals = serverErrors(object, definition);
   return { ...checked, findings: [...unknownFields, ...refusals, ...offline(object, definition, refusals)] };
 }
 
-function serverErrors(object: Record<string, unknown>, { schema, resource }: KindDefinition): Finding[] {
+/** A status is written by controllers and a namespace has no meaning here: the server looks at neither. */
+function dropUnread(object: Record<string, unknown>, { schema, resource }: KindDefinition): void {
+  if (schema.properties?.["status"] !== undefined) delete object["status"];
+  // Read before: it is an object, or there is none.
+  const metadata = object["metadata"] as Record<string, unknown> | undefined;
+  if (!resource.namespaced) delete metadata?.["namespace"];
+}
+
+/** What a server makes of generateName: part of it, if need be, and five characters that nobody can know. */
+function withGeneratedName(object: Record<string, unknown>): Record<string, unknown> {
+  const { metadata } = object;
+  if (!isFields(metadata) || metadata["name"] !== undefined) return object;
+  const { generateName } = metadata;
+  if (typeof generateName !== "string") return object;
+  return { ...object, metadata: { ...metadata, name: `${generateName.slice(0, 58)}xxxxx` } };
+}
+
+function serverErrors(written: Record<string, unknown>, { schema, resource }: KindDefinition): Finding[] {
+  const object = withGeneratedName(written);
   const metadata = (object["metadata"] ?? {}) as Record<string, unknown>;
   const { namespaced } = resource;
   return [...metadataErrors(metadata, { namespaced, path: "metadata" }), ...validate(object, schema)].map(refused);

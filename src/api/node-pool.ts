@@ -162,7 +162,8 @@ const Spec = Struct(
     replicas: Optional(
       Whole(
         "Keep exactly this many nodes, at least 0, whatever pods wait. It can neither be added to nor taken from an existing pool. Default: as many as the pods need.",
-        { minimum: 0 },
+        // The scale subresource knows no more; said here, it is known without a server too.
+        { minimum: 0, maximum: 2147483647 },
       ),
     ),
     dryRun: Optional(
