@@ -84,6 +84,8 @@ export type KindRules = {
   /** Fields that only the server fills, before validation: status dropped on create, generation counted, … */
   prepare?(object: KubeObject, context: { old?: KubeObject; subresource?: Subresource; now: number }): void;
   validate?(object: KubeObject, context: { old?: KubeObject; subresource?: Subresource }): FieldError[];
+  /** On create, whether the metadata is looked at only once `validate` has found nothing. */
+  judgesContentFirst?: boolean;
   /** What the writer should know about a write that succeeds. */
   warnings?(object: KubeObject, old: KubeObject | undefined): string[];
   /** Fields that a fieldSelector may name, beside metadata.name and metadata.namespace. */

@@ -10,7 +10,7 @@ import type { Change, Corpus } from "./builtin-kinds/case.ts";
 import { comparable, type RealServer, realServer, tableCell, withoutWords } from "./builtin-kinds/real-server.ts";
 import { nodes } from "./builtin-kinds/nodes.ts";
 import { others } from "./builtin-kinds/others.ts";
-import { pods } from "./builtin-kinds/pods.ts";
+import { nodeInZone, pods } from "./builtin-kinds/pods.ts";
 import { workloads } from "./builtin-kinds/workloads.ts";
 import { sharedControlPlane } from "./shared.ts";
 
@@ -23,6 +23,8 @@ describe.skipIf(isUnavailable("etcd", "kube-apiserver"))("the built-in kinds of 
   beforeAll(async () => {
     real = realServer(await sharedControlPlane());
     await real.send({ verb: "create", group: "", plural: "namespaces", body: { metadata: { name: namespace } } });
+    for (const server of [real, embedded])
+      await server.send({ verb: "create", group: "", plural: "nodes", body: nodeInZone });
   });
 
   describe.each(corpora.map(corpus => ({ ...corpus, title: `${corpus.plural}.${corpus.group}` })))("$title", corpus => {

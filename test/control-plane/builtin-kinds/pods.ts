@@ -52,7 +52,19 @@ const init = {
 };
 const sidecar = { initContainers: [{ name: "proxy", image: "envoy:1", restartPolicy: "Always" }] };
 
+/** A node that is there, so that pods can be bound to it. */
+export const nodeInZone = {
+  metadata: {
+    name: "builtin-kinds-zone",
+    labels: { "topology.kubernetes.io/zone": "z", "topology.kubernetes.io/region": "r", other: "x" },
+  },
+};
+
 const good: Record<string, Body> = {
+  "bound to a node in a zone": pod(
+    { nodeName: nodeInZone.metadata.name },
+    { labels: { "topology.kubernetes.io/zone": "elsewhere" } },
+  ),
   minimal: pod(),
   "image without tag": withContainer({ image: "nginx" }),
   "image latest": withContainer({ image: "registry.example:5000/team/nginx:latest" }),
