@@ -14,7 +14,7 @@ export function goFloat(value: number): string {
   return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
-/** `encoding/json`: keys sorted, and `<`, `>`, `&` escaped. */
+/** `encoding/json`: keys sorted, and `<`, `>`, `&` escaped. A Map stands for a struct: its fields keep their order. */
 export function goJson(value: unknown): string {
   return JSON.stringify(sortKeys(value)).replace(
     /[<>&\u2028\u2029]/g,
@@ -24,12 +24,23 @@ export function goJson(value: unknown): string {
 
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
+  if (value instanceof Map) return Object.fromEntries([...value].map(([key, entry]) => [key, sortKeys(entry)]));
   if (typeof value !== "object" || value === null) return value ?? null;
   return Object.fromEntries(
     Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, entry]) => [key, sortKeys(entry)]),
   );
+}
+
+/** `%v` of a decoded JSON value: `map[a:1 b:[x y]]`. */
+export function goText(value: unknown): string {
+  if (value === null || value === undefined) return "<nil>";
+  if (Array.isArray(value)) return `[${value.map(goText).join(" ")}]`;
+  if (typeof value === "number") return goNumber(value);
+  if (typeof value !== "object") return String(value);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${entries.map(([key, entry]) => `${key}:${goText(entry)}`).join(" ")}]`;
 }
 
 /** The code points of a text, which Go calls runes and counts by. */

@@ -14,14 +14,14 @@ import { deleteOptionsOf } from "./delete-options.ts";
 import { DisruptionBudgets } from "./disruption-budgets.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
 import type { ServedKind } from "./kind.ts";
-import { list, parseVersion } from "./list.ts";
+import { list, refuseVersion, versionOrFailure } from "./list.ts";
 import { NamespaceController } from "./namespace-controller.ts";
-import { requireNamespace } from "./namespaces.ts";
+import { isNamespace, requireNamespace } from "./namespaces.ts";
 import { dedupeOwners, settleNamespace } from "./object-meta.ts";
 import { refuseOptions } from "./options.ts";
 import { patched } from "./patch.ts";
 import type { Random } from "./random.ts";
-import { badRequest, failure, noSuchResource, tooLargeVersion, verbNotAllowed } from "./refusal.ts";
+import { badRequest, noSuchResource, verbNotAllowed } from "./refusal.ts";
 import type { ApiRequest, ApiResponse } from "./request.ts";
 import { selectionOf } from "./selection.ts";
 import { ServedKinds } from "./served-kinds.ts";
@@ -99,8 +99,7 @@ export class ApiServer {
   }
 
   #get(target: Target, { options }: ApiRequest): ApiResponse {
-    const asked = versionOrFailure(options.resourceVersion);
-    if (asked > this.store.revision) throw tooLargeVersion(asked, this.store.revision);
+    refuseVersion(this.store, options);
     return answer(get(this.#backend, target));
   }
 
@@ -190,14 +189,6 @@ function allNamespaces({ verb, name }: ApiRequest): boolean {
 function targetOf(kind: ServedKind, { namespace, name }: ApiRequest): Target {
   if (name === undefined || name === "") throw badRequest("name must be provided");
   return { kind, namespace: kind.resource.namespaced ? namespace : undefined, name };
-}
-
-function versionOrFailure(resourceVersion: string | undefined): number {
-  try {
-    return parseVersion(resourceVersion);
-  } catch (error) {
-    throw failure((error as RangeError).message);
-  }
 }
 
 function answer(stored: StoredObject, more: { code?: 200 | 201; warnings?: readonly string[] } = {}): ApiResponse {

@@ -3,7 +3,7 @@
 import type { ApiError } from "../api/status.ts";
 import type { ServedKind } from "./kind.ts";
 import { after, continueToken, expiredContinue, parseContinueToken } from "./paging.ts";
-import { badRequest, expired, tooLargeVersion } from "./refusal.ts";
+import { badRequest, expired, failure, tooLargeVersion } from "./refusal.ts";
 import type { ApiResponse, RequestOptions } from "./request.ts";
 import type { Selection } from "./selection.ts";
 import { collectionOf, presented } from "./served-kinds.ts";
@@ -53,6 +53,21 @@ export function parseVersion(text: string | undefined): number {
     );
   }
   return Number(text);
+}
+
+/** Where a single object is read or a watch begins, the server does not classify a version that is none. */
+export function versionOrFailure(resourceVersion: string | undefined): number {
+  try {
+    return parseVersion(resourceVersion);
+  } catch (error) {
+    throw failure((error as RangeError).message);
+  }
+}
+
+/** A read that must not be older than a version that does not exist yet. */
+export function refuseVersion({ revision }: Store, { resourceVersion }: RequestOptions): void {
+  const asked = versionOrFailure(resourceVersion);
+  if (asked > revision) throw tooLargeVersion(asked, revision);
 }
 
 function spanOf(store: Store, options: RequestOptions): Span {

@@ -4,10 +4,11 @@ import type { KubeObject } from "../api/meta.ts";
 import type { Status } from "../api/status.ts";
 import { type Backend, get, type Target } from "./backend.ts";
 import { bind } from "./binding.ts";
-import { decodeBody } from "./decode.ts";
+import { type Decoded, decodeBody } from "./decode.ts";
 import { evict } from "./eviction.ts";
 import { deepCopy } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
+import { refuseVersion } from "./list.ts";
 import { requireNamespace } from "./namespaces.ts";
 import { dedupeOwners, settleNamespace } from "./object-meta.ts";
 import { patched } from "./patch.ts";
@@ -49,24 +50,41 @@ function created(request: ApiRequest, act: () => void): ApiResponse {
 }
 
 function handleStatus(backend: Backend, target: Target, { request, warnings }: Exchange): ApiResponse {
-  if (request.verb === "get") return { kind: "object", code: 200, stored: get(backend, target), warnings: [] };
-  const read = (existing: KubeObject) => {
-    const { object, warnings: found } = written(target.kind, existing, request);
+  if (request.verb === "get") {
+    refuseVersion(backend.store, request.options);
+    return { kind: "object", code: 200, stored: get(backend, target), warnings: [] };
+  }
+  const read = reader(target, { request, warnings });
+  const { stored } = change(backend, target, { request, read });
+  return { kind: "object", code: 200, stored, warnings };
+}
+
+/** How the object becomes what is asked for. A PUT is read before anybody looks whether there is an object. */
+function reader(target: Target, { request, warnings }: Exchange): (existing: KubeObject) => KubeObject {
+  const settled = ({ object, warnings: found }: Decoded) => {
     settleNamespace(object, target.kind, target.namespace);
     checkName(object, target.name);
     warnings.push(...found, ...dedupeOwners(object));
     return object;
   };
-  const { stored } = change(backend, target, { request, read });
-  return { kind: "object", code: 200, stored, warnings };
+  const write = writer(target.kind, request);
+  if (write.kind === "whole") return always(settled(write.decoded));
+  return existing => settled(write.patched(existing));
 }
 
-function written(kind: ServedKind, existing: KubeObject, request: ApiRequest) {
-  if (request.verb === "patch") return patched(kind, existing, request);
-  if (request.verb === "update")
-    return decodeBody(kind, request.body, { validation: request.options.fieldValidation, existing });
-  throw verbNotAllowed();
+type Writer = { kind: "whole"; decoded: Decoded } | { kind: "patch"; patched: (existing: KubeObject) => Decoded };
+
+function writer(kind: ServedKind, request: ApiRequest): Writer {
+  if (request.verb === "patch") return { kind: "patch", patched: existing => patched(kind, existing, request) };
+  if (request.verb !== "update") throw verbNotAllowed();
+  const { fieldValidation: validation } = request.options;
+  return { kind: "whole", decoded: decodeBody(kind, request.body, { validation }) };
 }
+
+const always =
+  <T>(value: T) =>
+  () =>
+    value;
 
 type Change = { request: ApiRequest; read: (existing: KubeObject) => KubeObject };
 
@@ -84,10 +102,14 @@ function handleScale(backend: Backend, target: Target, { request, warnings }: Ex
   const paths = target.kind.scale ?? workloadPaths;
   const show = (object: KubeObject) => backend.store.unstored(scaleOf(object, paths));
   if (request.verb === "get") {
+    refuseVersion(backend.store, request.options);
     return { kind: "object", code: 200, stored: show(get(backend, target).object), warnings: [] };
   }
+  const write = writer(scaleKind, request);
+  if (write.kind === "whole") checkName(write.decoded.object, target.name);
   const read = (existing: KubeObject) => {
-    const { object: scale, warnings: found } = written(scaleKind, scaleOf(existing, paths), request);
+    const { object: scale, warnings: found } =
+      write.kind === "whole" ? write.decoded : write.patched(scaleOf(existing, paths));
     checkName(scale, target.name);
     refuseNegative(target, scale);
     warnings.push(...found);

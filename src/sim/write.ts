@@ -80,7 +80,9 @@ function judgeNew(backend: Backend, { kind }: CreateTarget, object: KubeObject):
   const format = kind.nameFormat === "label" ? { nameErrors: labelErrors } : {};
   const metadata = metadataErrors(object.metadata, { namespaced, ...format });
   const finalizers = kind.strategic ? finalizerErrors(object) : [];
-  refuseIf(kind, object, [...metadata, ...finalizers, ...(rules.validate?.(object, {}) ?? [])]);
+  const content = rules.validate?.(object, {}) ?? [];
+  if (rules.judgesContentFirst) refuseIf(kind, object, content);
+  refuseIf(kind, object, [...metadata, ...finalizers, ...content]);
 }
 
 const standardFinalizers = ["orphan", "foregroundDeletion", "kubernetes"];
@@ -121,14 +123,13 @@ export function update(
   const existing = find(backend, target);
   if (existing === undefined) {
     if (!kind.createsOnUpdate || options.subresource !== undefined) throw notFound(resourceName(kind), name);
-    refuseOtherUid(target, options.uid, "");
-    return {
-      stored: create(backend, target, next(undefined), { dryRun: options.dryRun, isUpdate: true }),
-      created: true,
-    };
+    refuseOtherUid(target, options, "");
+    const object = next(undefined);
+    refuseMalformedVersion(object.metadata.resourceVersion ?? "");
+    return { stored: create(backend, target, object, { dryRun: options.dryRun, isUpdate: true }), created: true };
   }
   const old = existing.object;
-  refuseOtherUid(target, options.uid, old.metadata.uid);
+  refuseOtherUid(target, options, old.metadata.uid);
   const object = next(old);
   checkVersion(kind, object, old);
   settleNamespace(object, kind, target.namespace);
@@ -212,16 +213,26 @@ function checkVersion(kind: ServedKind, object: KubeObject, old: KubeObject): vo
       { path: "metadata.resourceVersion", reason: "FieldValueInvalid", message },
     ]);
   }
-  if (!/^\d+$/.test(asked)) throw failure(`strconv.ParseUint: parsing ${JSON.stringify(asked)}: invalid syntax`);
+  refuseMalformedVersion(asked);
   if (asked !== old.metadata.resourceVersion) throw conflict(resourceName(kind), name, staleVersion);
 }
 
-function refuseOtherUid({ kind, namespace, name }: Target, asked: string | undefined, actual: string): void {
+function refuseMalformedVersion(asked: string): void {
+  if (!/^\d*$/.test(asked)) throw failure(`strconv.ParseUint: parsing ${JSON.stringify(asked)}: invalid syntax`);
+}
+
+function refuseOtherUid(
+  { kind, namespace, name }: Target,
+  { uid: asked, dryRun }: UpdateOptions,
+  actual: string,
+): void {
   if (!asked || asked === actual) return;
+  // A dry run looks before the storage puts its prefix on.
+  const key = storageKey(kind, keyOf(namespace, name)).replace(dryRun ? /^\/registry/ : "", "");
   throw conflict(
     resourceName(kind),
     name,
-    `StorageError: invalid object, Code: 4, Key: ${storageKey(kind, keyOf(namespace, name))}, ResourceVersion: 0, ` +
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, ` +
       `AdditionalErrorMsg: Precondition failed: UID in precondition: ${asked}, UID in object meta: ${actual}`,
   );
 }

@@ -56,8 +56,16 @@ function coerceMetaField(
     return undefined;
   }
   for (const dropped of prune(value, objectMetaSchema, { root: false })) unknown.push(`${path}.${dropped}`);
+  fillNullTexts(value as Record<string, unknown>);
   dropEmpty(value as Record<string, unknown>);
   return undefined;
+}
+
+/** Go reads a null in a map of texts as the empty text. */
+function fillNullTexts({ labels, annotations }: Record<string, unknown>): void {
+  for (const texts of [labels, annotations]) {
+    if (isFields(texts)) for (const key of Object.keys(texts)) (texts as Record<string, unknown>)[key] ??= "";
+  }
 }
 
 /** Go leaves zero values out when it writes the metadata back. */
@@ -196,7 +204,8 @@ function ownerFindings(owners: readonly unknown[], path: string): FieldError[] {
     if (owner["controller"] !== true) continue;
     const named = `${textOf(owner["kind"])}/${textOf(owner["name"])}`;
     const rule = 'Only one reference can have Controller set to true. Found "true" in references for';
-    if (controller !== undefined) findings.push(invalid(path, owners.map(ownerStruct), `${rule} ${controller} and ${named}`));
+    if (controller !== undefined)
+      findings.push(invalid(path, owners.map(ownerStruct), `${rule} ${controller} and ${named}`));
     controller ??= named;
   }
   return findings;

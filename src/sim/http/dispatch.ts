@@ -159,11 +159,7 @@ function outOfScope({ resource }: ServedKind, { namespace, name }: ResourcePath,
   return verb === "list" || verb === "watch" ? undefined : verbNotAllowed();
 }
 
-async function bodyOf(
-  request: IncomingMessage,
-  verb: Verb,
-  kind: ServedKind,
-): Promise<Pick<ApiRequest, "body">> {
+async function bodyOf(request: IncomingMessage, verb: Verb, kind: ServedKind): Promise<Pick<ApiRequest, "body">> {
   const contentType = request.headers["content-type"];
   switch (verb) {
     case "get":

@@ -45,8 +45,14 @@ export function requestOptions(query: URLSearchParams, verb: Verb): RequestOptio
   refuseWrong(query, verb);
   const isDryRun = query.getAll("dryRun").length > 0;
   const validation = isWrite(verb) ? query.get("fieldValidation") : null;
-  return { ...options, ...(isDryRun && { dryRun: true }), ...(validation && { fieldValidation: validation }) };
+  return {
+    ...options,
+    ...(isDryRun && { dryRun: true }),
+    ...(validation && { fieldValidation: validation as Validation }),
+  };
 }
+
+type Validation = NonNullable<RequestOptions["fieldValidation"]>;
 
 const isKnown = (name: string): name is keyof typeof readers => Object.hasOwn(readers, name);
 

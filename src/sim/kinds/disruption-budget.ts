@@ -41,6 +41,7 @@ export const podDisruptionBudget = builtIn({
   ],
   rules: {
     countsGeneration: true,
+    judgesContentFirst: true,
     prepare: separateStatus("io.k8s.api.policy.v1.PodDisruptionBudgetStatus"),
     validate: (object, { subresource }) =>
       subresource === "status"

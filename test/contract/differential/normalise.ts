@@ -13,6 +13,7 @@ const serverTime = /^20(2[6-9]|[3-9]\d)-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 // Sentences in which the server quotes versions.
 const quotedVersions = [
   /(?<=ResourceVersion in (?:precondition|object meta): )\d+/g,
+  /(?<=ResourceVersion in record \()\d+(?=\))/g,
   /(?<=too old resource version: )\d+ \(\d+\)/g,
   /(?<=Too large resource version: )\d+, current: \d+/g,
 ];
