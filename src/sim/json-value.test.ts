@@ -15,14 +15,22 @@ describe("JSON values", () => {
   });
 
   test("two values are equal exactly when their sorted JSON is", () => {
-    const sorted = (value: unknown): string =>
-      JSON.stringify(value, (_, each: unknown) =>
-        typeof each === "object" && each !== null && !Array.isArray(each) ? Object.entries(each).sort() : each,
-      );
+    // Objects become marked lists of their fields, so that they cannot be taken for lists.
+    const sorted = (value: unknown): unknown =>
+      Array.isArray(value)
+        ? value.map(sorted)
+        : typeof value === "object" && value !== null
+          ? {
+              fields: Object.entries(value)
+                .sort(byName)
+                .map(([key, field]) => [key, sorted(field)]),
+            }
+          : value;
+    const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 2 }), fc.jsonValue({ maxDepth: 2 }), (a, b) => {
         fc.pre(!JSON.stringify([a, b]).includes("-0"));
-        expect(deepEqual(a, b)).toBe(sorted(a) === sorted(b));
+        expect(deepEqual(a, b)).toBe(JSON.stringify(sorted(a)) === JSON.stringify(sorted(b)));
       }),
     );
   });
