@@ -2,7 +2,7 @@
 // walk. Rules and messages are those of the API server's checker; the syntax tree is the library's (parse.ts).
 
 import { CelError, formatIssues, type Issue } from "./error.ts";
-import { callOf, type FunctionTable, matching, type Run, type Typed } from "./function.ts";
+import { callOf, type Context, type FunctionTable, matching, type Run, type Typed } from "./function.ts";
 import { expandMacro } from "./macros.ts";
 import { type Ast, dotted, placeOf } from "./parse.ts";
 import { indexOptional, select, selectOptional } from "./select.ts";
@@ -313,20 +313,27 @@ export function truth(value: Value): boolean {
   throw new CelError("no such overload");
 }
 
-/** One side's verdict can make the other side's error irrelevant, whichever comes first. */
-export function logical(decisive: boolean, left: Run, right: Run): Run {
+/** One side's verdict can make the other side's error irrelevant, whichever comes first; of two errors the first counts. */
+function logical(decisive: boolean, left: Run, right: Run): Run {
   return context => {
-    let failure: unknown;
-    try {
-      if (truth(left(context)) === decisive) return decisive;
-    } catch (error) {
-      if (!(error instanceof CelError)) throw error;
-      failure = error;
-    }
-    if (truth(right(context)) === decisive) return decisive;
-    if (failure !== undefined) throw failure;
+    const first = attempt(left, context);
+    if (first === decisive) return decisive;
+    const second = attempt(right, context);
+    if (second === decisive) return decisive;
+    if (first instanceof CelError) throw first;
+    if (second instanceof CelError) throw second;
     return !decisive;
   };
+}
+
+/** A truth value, or why there is none. */
+export function attempt(run: Run, context: Context): boolean | CelError {
+  try {
+    return truth(run(context));
+  } catch (error) {
+    if (error instanceof CelError) return error;
+    throw error;
+  }
 }
 
 /** Of two entries with one key in a literal the later counts. */

@@ -1,7 +1,7 @@
 // Macros: expressions that bind a variable of their own (comprehensions, optMap) and has(). There is no cel.bind: the API
 // server gives it to policies, not to CRDs.
 
-import { type Checker, dictionary, type Scope, truth } from "./check.ts";
+import { attempt, type Checker, dictionary, type Scope, truth } from "./check.ts";
 import { CelError } from "./error.ts";
 import { type Context, countStep, type Run, type Typed } from "./function.ts";
 import { type Ast, placeOf } from "./parse.ts";
@@ -117,15 +117,6 @@ function quantifier(decisive: boolean): Expansion {
       },
     };
   };
-}
-
-function attempt(run: Run, context: Context): boolean | CelError {
-  try {
-    return truth(run(context));
-  } catch (error) {
-    if (error instanceof CelError) return error;
-    throw error;
-  }
 }
 
 const existsOne: Expansion = (checker, call, scope) => {

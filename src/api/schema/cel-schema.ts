@@ -93,13 +93,34 @@ function objectType(schema: Schema, name: string): Type | undefined {
   return { kind: "object", name, fields };
 }
 
-type StringFormat = { type: Type; read: (text: string) => Value | undefined };
+type StringFormat = {
+  type: Type;
+  read: (text: string) => Value | undefined;
+  complaint: (text: string) => string;
+};
+
+const unreadable =
+  (format: string) =>
+  (text: string): string =>
+    `Invalid ${format} formatted string ${text}`;
 
 const stringFormats: Readonly<Record<string, StringFormat>> = {
-  byte: { type: bytesType, read: readBytes },
-  duration: { type: durationType, read: readDuration },
-  date: { type: timestampType, read: text => parseTimestamp(`${text}T00:00:00Z`) },
-  "date-time": { type: timestampType, read: text => parseTimestamp(text, { local: true }) },
+  byte: { type: bytesType, read: readBytes, complaint: unreadable("byte") },
+  duration: {
+    type: durationType,
+    read: readDuration,
+    complaint: text => `Invalid duration ${text}: unable to parse ${text} as duration`,
+  },
+  date: {
+    type: timestampType,
+    read: text => parseTimestamp(`${text}T00:00:00Z`),
+    complaint: unreadable("date"),
+  },
+  "date-time": {
+    type: timestampType,
+    read: text => parseTimestamp(text, { local: true }),
+    complaint: unreadable("date-time"),
+  },
 };
 
 /** Of the URL alphabet only, as the server decodes them: a "+" or "/" is an error to a rule. */
@@ -153,7 +174,7 @@ function stringValue(raw: unknown, { format }: Schema): Value {
   const special = stringFormats[format ?? ""];
   if (special === undefined) return raw;
   const value = special.read(raw);
-  if (value === undefined) throw new CelError(`Invalid ${format} formatted string ${raw}`);
+  if (value === undefined) throw new CelError(special.complaint(raw));
   return value;
 }
 

@@ -6,7 +6,7 @@ import { prune } from "../../../src/api/schema/prune.ts";
 import type { FieldError, Schema } from "../../../src/api/schema/schema.ts";
 import { structuralErrors } from "../../../src/api/schema/structural.ts";
 import { validate } from "../../../src/api/schema/validate.ts";
-import type { Finding, Verdict } from "./server.ts";
+import { type Finding, type Verdict, withoutServerFields } from "./server.ts";
 
 type Body = Record<string, unknown>;
 
@@ -25,7 +25,7 @@ export function judge(schema: Schema, given: Body, old?: Body): Verdict {
   const paths = [...unknown, ...meta.unknown].sort();
   return findings.length > 0
     ? { findings, unknown: paths, object: undefined, refusal: "" }
-    : { findings, unknown: paths, object, refusal: undefined };
+    : { findings, unknown: paths, object: withoutServerFields(object), refusal: undefined };
 }
 
 export function judgeSchema(schema: Schema): Finding[] {

@@ -84,6 +84,12 @@ export class SchemaServer {
     return body;
   }
 
+  async read(kind: string, name: string): Promise<Body> {
+    const { status, body } = await this.send("GET", `${pathOf(kind)}/${name}`);
+    if (status !== 200) throw new Error(JSON.stringify(body));
+    return body;
+  }
+
   /** The verdict on an update of a stored object; nothing is stored. */
   async update(kind: string, object: Body, subresource = ""): Promise<Verdict> {
     const { name } = object["metadata"] as { name: string };
@@ -141,7 +147,8 @@ function verdictOf({ status, body, warnings }: Answer): Verdict {
   return { findings, unknown, object: undefined, refusal: message };
 }
 
-function withoutServerFields(object: Body): Body {
+/** Without what only the server fills in. */
+export function withoutServerFields(object: Body): Body {
   const metadata = { ...(object["metadata"] as Body) };
   for (const field of ["uid", "creationTimestamp", "managedFields", "resourceVersion", "generation"])
     delete metadata[field];
