@@ -2,6 +2,7 @@
 // scheduling reads is left out, and objects with more fields are assignable.
 
 import type { NodeSelector, NodeSelectorTerm } from "./node-selector.ts";
+import type { OwnerReference } from "./meta.ts";
 import type { LabelSelector, Labels } from "./selector.ts";
 import type { Toleration } from "./taint.ts";
 
@@ -106,6 +107,7 @@ export type Pod = {
     creationTimestamp?: string;
     deletionTimestamp?: string;
     labels?: Labels;
+    ownerReferences?: readonly OwnerReference[];
   };
   spec: PodSpec;
   status?: PodStatus;

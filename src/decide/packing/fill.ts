@@ -1,0 +1,83 @@
+// Fills a node that was opened up to the room of one type, always with the pod that leaves the least of it unused. Pods
+// that are alike are looked at once; a kind that the node cannot take is not asked again.
+
+import { admit } from "./admit.ts";
+import { tooFewValues } from "./min-values.ts";
+import { sum } from "./node-view.ts";
+import type { Opening } from "./open.ts";
+import type { PodClass, Size } from "./pending.ts";
+import type { Search } from "./search.ts";
+import type { State } from "./template.ts";
+
+/** How many sizes that fit are weighed for each pod, from the largest down. */
+const weighed = 64;
+
+type Pick = { one: PodClass; state: State };
+
+export function fill(search: Search, { node, type }: Opening): void {
+  const room = node.template.room[type] ?? new Float64Array(0);
+  const free = Float64Array.from(room, (amount, r) => amount - (node.used[r] ?? 0));
+  const gains = Float64Array.from(room, (amount, r) => (amount > 0 ? (search.worth[r] ?? 0) / amount : 0));
+  const refused = new Set<number>();
+  let sizes = search.pending.sizes.filter(size => size.classes.some(isLeft));
+  for (;;) {
+    sizes = sizes.filter(size => fits(size, free));
+    search.work += sizes.length * 0.01;
+    const candidates = sizes.slice(0, weighed).map(size => ({ size, waste: waste(size, free, gains) }));
+    candidates.sort((a, b) => a.waste - b.waste);
+    let pick: Pick | undefined;
+    for (const { size } of candidates) {
+      pick = firstOf(search, size, { node, type, refused });
+      if (pick !== undefined) break;
+      sizes.splice(sizes.indexOf(size), 1);
+    }
+    if (pick === undefined) {
+      if (candidates.length === 0) return;
+      continue;
+    }
+    const { amounts } = pick.one.size;
+    search.put(pick.one, node, pick.state);
+    for (let r = 0; r < amounts.length; r++) free[r] = (free[r] ?? 0) - (amounts[r] ?? 0);
+  }
+}
+
+function isLeft({ pods }: PodClass): boolean {
+  return pods.length > 0;
+}
+
+function fits({ amounts }: Size, free: Float64Array): boolean {
+  for (let r = 0; r < amounts.length; r++) {
+    const amount = amounts[r] ?? 0;
+    if (amount > 0 && !(amount <= (free[r] ?? 0))) return false;
+  }
+  return true;
+}
+
+// What would be left, squared by resource: a lot of one resource without the other is worse than a little of both.
+function waste({ amounts }: Size, free: Float64Array, gains: Float64Array): number {
+  let total = 0;
+  for (let r = 0; r < free.length; r++) {
+    const left = (free[r] ?? 0) - (amounts[r] ?? 0);
+    total += (gains[r] ?? 0) * left * left;
+  }
+  return total;
+}
+
+type Filling = { node: Opening["node"]; type: number; refused: Set<number> };
+
+function firstOf(search: Search, size: Size, { node, type, refused }: Filling): Pick | undefined {
+  for (const one of size.classes) {
+    if (one.pods.length === 0 || refused.has(one.kind.id)) continue;
+    search.work += 0.5;
+    const state = search.isTolerated(one.kind, node) ? admit(one.kind, node, search.around) : "taints";
+    if (typeof state === "string" || !Number.isFinite(state.priceByType[type] ?? Number.POSITIVE_INFINITY)) {
+      refused.add(one.kind.id);
+      continue;
+    }
+    if (node.template.minValues.length > 0 && tooFewValues(node, state, sum(node.used, size.amounts)) !== undefined)
+      continue;
+    if (one.kind.volumes.exclusive.some(claim => (search.picture.exclusiveUsers.get(claim) ?? 0) > 0)) continue;
+    return { one, state };
+  }
+  return undefined;
+}

@@ -1,0 +1,75 @@
+// Kinds of pods: those that ask for the same of nodes and of one another, whatever resources they need. What is found
+// out about a kind and a node holds for all its pods.
+
+import type { Pod } from "../../api/pod.ts";
+import type { Labels } from "../../api/selector.ts";
+import type { Toleration } from "../../api/taint.ts";
+import type { Count, LabelGroup } from "./census.ts";
+import { type HostPort, hostPorts } from "./host-ports.ts";
+import type { Requirements } from "./requirements.ts";
+import { claimKeys, type VolumeNeeds } from "./volumes.ts";
+import type { Wishes } from "./wishes.ts";
+
+/** What a pod means to others where it is. */
+export type Footprint = {
+  group: LabelGroup;
+  ports: readonly HostPort[];
+  volumes: VolumeNeeds;
+  /** Required anti-affinity that it bears. */
+  repels: readonly Count[];
+};
+
+export type SpreadRule = { count: Count; maxSkew: number; minDomains: number; self: 0 | 1 };
+
+/** All counts of one rule look at the same pods. If there are none anywhere, a pod that is one of them may be the first. */
+export type AffinityRule = { counts: readonly Count[]; self: boolean };
+
+export type Kind = Footprint & {
+  id: number;
+  signature: string;
+  wishes: Wishes;
+  tolerations: readonly Toleration[];
+  /** One of them must hold: node selector and affinity, required and preferred, and the places of volumes. */
+  alternatives: readonly Requirements[];
+  spreads: readonly SpreadRule[];
+  affinities: readonly AffinityRule[];
+  antis: readonly Count[];
+  /** Each count that a rule of its own looks at, once. */
+  asks: readonly Count[];
+  /** By host: 0 not known yet, 1 the rules about the node alone admit it, 2 they do not. */
+  admitted: Uint8Array;
+  /** By template, in the same manner. */
+  tolerated: Uint8Array;
+};
+
+const noLabels: Labels = {};
+
+export function namespaceOf({ metadata }: Pod): string {
+  return metadata.namespace ?? "default";
+}
+
+export function labelsOf({ metadata }: Pod): Labels {
+  return metadata.labels ?? noLabels;
+}
+
+/** The same for pods of one kind; cheap for pods that ask for nothing special. */
+export function kindSignature(pod: Pod): string {
+  const { spec } = pod;
+  const special =
+    spec.nodeSelector ??
+    spec.affinity ??
+    spec.tolerations ??
+    spec.topologySpreadConstraints ??
+    spec.volumes ??
+    portsOf(pod);
+  const who = `${namespaceOf(pod)}\n${JSON.stringify(labelsOf(pod))}`;
+  if (special === undefined) return who;
+  const { nodeSelector, affinity, tolerations, topologySpreadConstraints } = spec;
+  const rules = [nodeSelector, affinity, tolerations, topologySpreadConstraints, claimKeys(pod), hostPorts(pod)];
+  return `${who}\n${JSON.stringify(rules)}`;
+}
+
+function portsOf({ spec }: Pod): unknown {
+  for (const { ports } of spec.containers) if (ports !== undefined && ports.length > 0) return ports;
+  return spec.initContainers;
+}

@@ -1,0 +1,54 @@
+// A node to be made, or on its way: what is still possible for it, and what was put on it so far.
+
+import type { Pod } from "../../api/pod.ts";
+import type { HostPort } from "./host-ports.ts";
+import type { Kind } from "./kind.ts";
+import type { Amounts } from "./resources.ts";
+import type { State, Template } from "./template.ts";
+
+export type OpenNode = {
+  readonly template: Template;
+  /** Its place among the pools, or -1 for a node on its way. */
+  readonly pool: number;
+  /** Its place among the nodes opened, or -1. */
+  readonly index: number;
+  /** Its name, as a number nobody else has. */
+  readonly host: number;
+  /** Set for a node on its way. */
+  readonly claim: string | undefined;
+  /** Types that the pool's limits still allow; undefined: all. */
+  allowed: Uint8Array | undefined;
+  state: State;
+  /** By pods; what daemons need is already taken off the room of the types. */
+  used: Amounts;
+  ports: readonly HostPort[];
+  readonly pods: { pod: Pod; kind: Kind }[];
+};
+
+export function typeFits({ template, allowed }: OpenNode, type: number, amounts: Amounts): boolean {
+  if (allowed !== undefined && allowed[type] !== 1) return false;
+  const room = template.room[type];
+  if (room === undefined) return false;
+  for (let r = 0; r < amounts.length; r++) {
+    const amount = amounts[r] ?? 0;
+    if (amount > 0 && !(amount <= (room[r] ?? 0))) return false;
+  }
+  return true;
+}
+
+/** The cheapest type that holds so much under a state, or -1. */
+export function cheapestType(node: OpenNode, state: State, amounts: Amounts): number {
+  let best = -1;
+  let price = Number.POSITIVE_INFINITY;
+  for (let type = 0; type < state.priceByType.length; type++) {
+    const own = state.priceByType[type] ?? Number.POSITIVE_INFINITY;
+    if (own < price && typeFits(node, type, amounts)) [best, price] = [type, own];
+  }
+  return best;
+}
+
+export function sum(a: Amounts, b: Amounts): Amounts {
+  const total = new Float64Array(Math.max(a.length, b.length));
+  for (let r = 0; r < total.length; r++) total[r] = (a[r] ?? 0) + (b[r] ?? 0);
+  return total;
+}

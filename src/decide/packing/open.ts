@@ -1,0 +1,97 @@
+// Opens a node for a pod: the pool, and the type that it is going to be filled for. Pools go by weight; among equals, and
+// among types, the one whose room is worth most for its price, as far as what is left to place can use it.
+
+import { admit, type Trouble } from "./admit.ts";
+import { tooFewValues } from "./min-values.ts";
+import { type OpenNode, typeFits } from "./node-view.ts";
+import type { PodClass } from "./pending.ts";
+import type { Amounts } from "./resources.ts";
+import type { PoolLeft, Search } from "./search.ts";
+import type { State } from "./template.ts";
+
+export type Opening = { node: OpenNode; state: State; type: number; left: PoolLeft };
+
+export type PoolTrouble = Trouble | "limits" | "resources" | "minValues" | "volume in use";
+
+/** `share`: what one node may expect to be given of all that is left. */
+export function openFor(search: Search, one: PodClass, share: Amounts): Opening | undefined {
+  let best: Opening | undefined;
+  let most = 0;
+  for (const [index, left] of search.pools.entries()) {
+    // The heaviest pool that can take the pod takes it, whatever the price.
+    if (best !== undefined && (best.left.pool.pool.weight ?? 0) > (left.pool.pool.weight ?? 0)) break;
+    const found = openIn(search, one, { index, share });
+    if (typeof found === "string") continue;
+    const yields = yieldOf(search, found, share);
+    if (best === undefined || yields > most) [best, most] = [found, yields];
+  }
+  return best;
+}
+
+export function openIn(
+  search: Search,
+  { kind, size }: PodClass,
+  { index, share }: { index: number; share: Amounts },
+): Opening | PoolTrouble {
+  search.work += 2;
+  const left = search.pools[index];
+  if (left === undefined || left.nodes < 1) return "limits";
+  const { template } = left.pool;
+  const node: OpenNode = {
+    template,
+    pool: index,
+    index: search.opened.length,
+    host: search.nextHost,
+    claim: undefined,
+    allowed: withinLimits(left),
+    state: template.root,
+    used: new Float64Array(size.amounts.length),
+    ports: template.daemonPorts,
+    pods: [],
+  };
+  if (!search.isTolerated(kind, node)) return "taints";
+  if (kind.volumes.exclusive.some(claim => (search.picture.exclusiveUsers.get(claim) ?? 0) > 0)) return "volume in use";
+  const state = admit(kind, node, search.around);
+  if (typeof state === "string") return state;
+  const type = targetType(search, { node, state, amounts: size.amounts, share });
+  if (type < 0) return node.allowed !== undefined && !node.allowed.includes(1) ? "limits" : "resources";
+  if (template.minValues.length > 0 && tooFewValues(node, state, size.amounts) !== undefined) return "minValues";
+  return { node, state, type, left };
+}
+
+// Types larger than what is left of the limits are out: a node might become any of those that stay.
+function withinLimits({ pool: { template }, limits }: PoolLeft): Uint8Array | undefined {
+  if (limits === undefined) return undefined;
+  return Uint8Array.from(template.capacity, capacity =>
+    limits.every((rest, r) => (capacity[r] ?? 0) <= rest) ? 1 : 0,
+  );
+}
+
+type Choice = { node: OpenNode; state: State; amounts: Amounts; share: Amounts };
+
+function targetType(search: Search, { node, state, amounts, share }: Choice): number {
+  let best = -1;
+  let most = -1;
+  for (let type = 0; type < state.priceByType.length; type++) {
+    const price = state.priceByType[type] ?? Number.POSITIVE_INFINITY;
+    if (!Number.isFinite(price) || !typeFits(node, type, amounts)) continue;
+    const value = usable(search, node.template.room[type] ?? amounts, share) / Math.max(price, 1e-12);
+    // Among equals the larger: fewer nodes.
+    if (value > most * (1 + 1e-9) || (value >= most * (1 - 1e-9) && price > (state.priceByType[best] ?? 0))) {
+      best = type;
+      most = Math.max(value, most);
+    }
+  }
+  return best;
+}
+
+function yieldOf(search: Search, { node, state, type }: Opening, share: Amounts): number {
+  const price = state.priceByType[type] ?? 1;
+  return usable(search, node.template.room[type] ?? share, share) / Math.max(price, 1e-12);
+}
+
+function usable({ worth }: Search, room: Amounts, share: Amounts): number {
+  let value = 0;
+  for (let r = 0; r < worth.length; r++) value += (worth[r] ?? 0) * Math.min(room[r] ?? 0, share[r] ?? 0);
+  return value;
+}

@@ -1,0 +1,158 @@
+// The pods still to be placed, those that are alike together: by kind and by size. Their order is the order in which
+// they are tried, and depends on nothing but what they are.
+
+import { type Pod, podKey } from "../../api/pod.ts";
+import { type Kind, kindSignature } from "./kind.ts";
+import type { Picture } from "./picture.ts";
+import { type Amounts, amountsSignature } from "./resources.ts";
+import { dot } from "./worth.ts";
+
+export type Size = {
+  readonly amounts: Amounts;
+  readonly signature: string;
+  /** What it is worth, for the order and for filling. */
+  value: number;
+  readonly classes: PodClass[];
+};
+
+/** Pods of one kind and size. The next one is the last of the list. */
+export type PodClass = { readonly kind: Kind; readonly size: Size; readonly pods: Pod[] };
+
+/** How many of the pods that exclude one another from a host are left, and how many a host may have. */
+export type HostLimit = { left: number; readonly perHost: number };
+
+export class Pending {
+  readonly sizes: Size[] = [];
+  readonly demand: Amounts;
+  count = 0;
+  readonly #sizeBySignature = new Map<string, Size>();
+  readonly #limitByCount = new Map<unknown, HostLimit>();
+
+  constructor(picture: Picture, pods: readonly Pod[]) {
+    const classBySignature = new Map<string, Map<string, PodClass>>();
+    for (const pod of pods) {
+      const byAmounts = kindSignature(pod);
+      const classes = classBySignature.get(byAmounts) ?? new Map<string, PodClass>();
+      if (classes.size === 0) classBySignature.set(byAmounts, classes);
+      const amounts = amountsSignature(pod);
+      const known = classes.get(amounts);
+      if (known !== undefined) known.pods.push(pod);
+      else classes.set(amounts, this.#classOf(picture.kind(pod, byAmounts), picture.amounts(pod), [pod]));
+    }
+    this.demand = new Float64Array(picture.space.names.length);
+    for (const size of this.sizes) {
+      for (const one of size.classes) {
+        one.pods.sort(lastFirst);
+        this.#enter(one, one.pods.length);
+      }
+    }
+  }
+
+  /** Values sizes by the worth of resources and puts them in order, the largest first. */
+  arrange(worthOf: Float64Array): PodClass[] {
+    for (const size of this.sizes) size.value = dot(worthOf, size.amounts);
+    this.sizes.sort((a, b) => b.value - a.value || compareAmounts(b.amounts, a.amounts));
+    const all = this.sizes.flatMap(({ classes }) => classes);
+    const rank = new Map(all.map(one => [one, this.#hostFloorOf(one.kind)]));
+    const floor = (one: PodClass) => rank.get(one) ?? 0;
+    for (const { classes } of this.sizes) classes.sort((a, b) => floor(b) - floor(a) || compareKinds(a.kind, b.kind));
+    return all.sort(
+      (a, b) =>
+        floor(b) - floor(a) ||
+        Number(b.kind.asks.length > 0) - Number(a.kind.asks.length > 0) ||
+        b.size.value - a.size.value ||
+        compareAmounts(b.size.amounts, a.size.amounts) ||
+        compareKinds(a.kind, b.kind),
+    );
+  }
+
+  take(one: PodClass): Pod | undefined {
+    const pod = one.pods.pop();
+    if (pod !== undefined) this.#enter(one, -1);
+    return pod;
+  }
+
+  /** The same pods as another kind: with fewer wishes, or with all of them again. */
+  turn(one: PodClass, kind: Kind): PodClass {
+    const other = this.#classOf(kind, one.size.amounts, []);
+    if (other === one) return one;
+    this.#enter(one, -one.pods.length);
+    this.#enter(other, one.pods.length);
+    other.pods.push(...one.pods.splice(0));
+    other.pods.sort(lastFirst);
+    return other;
+  }
+
+  /** The least number of hosts that pods which exclude one another still need. */
+  hostFloor(): number {
+    let floor = 0;
+    for (const { left, perHost } of this.#limitByCount.values()) floor = Math.max(floor, Math.ceil(left / perHost));
+    return floor;
+  }
+
+  #hostFloorOf(kind: Kind): number {
+    let floor = 0;
+    for (const { count } of hostLimits(kind)) {
+      const limit = this.#limitByCount.get(count);
+      if (limit !== undefined) floor = Math.max(floor, Math.ceil(limit.left / limit.perHost));
+    }
+    return floor;
+  }
+
+  #classOf(kind: Kind, amounts: Amounts, pods: Pod[]): PodClass {
+    const signature = amounts.join(",");
+    let size = this.#sizeBySignature.get(signature);
+    if (size === undefined) {
+      size = { amounts, signature, value: 0, classes: [] };
+      this.#sizeBySignature.set(signature, size);
+      this.sizes.push(size);
+    }
+    const known = size.classes.find(each => each.kind === kind);
+    if (known !== undefined) {
+      known.pods.push(...pods);
+      return known;
+    }
+    const made = { kind, size, pods };
+    size.classes.push(made);
+    return made;
+  }
+
+  #enter({ kind, size }: PodClass, by: number): void {
+    this.count += by;
+    for (const { counter } of kind.asks) counter.pending += by;
+    for (const { count, perHost } of hostLimits(kind)) {
+      const limit = this.#limitByCount.get(count);
+      if (limit !== undefined) limit.left += by;
+      else this.#limitByCount.set(count, { left: by, perHost });
+    }
+    for (let r = 0; r < size.amounts.length; r++) this.demand[r] = (this.demand[r] ?? 0) + by * (size.amounts[r] ?? 0);
+  }
+}
+
+function hostLimits(kind: Kind): { count: unknown; perHost: number }[] {
+  const found: { count: unknown; perHost: number }[] = [];
+  for (const count of kind.antis)
+    if (count.isHost && kind.group.counted.includes(count)) found.push({ count, perHost: 1 });
+  for (const { count, self, maxSkew } of kind.spreads)
+    if (count.isHost && self === 1) found.push({ count, perHost: maxSkew });
+  return found;
+}
+
+function lastFirst(a: Pod, b: Pod): number {
+  const older = (a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? "");
+  if (older !== 0) return -older;
+  return podKey(a) < podKey(b) ? 1 : -1;
+}
+
+function compareAmounts(a: Amounts, b: Amounts): number {
+  for (let r = 0; r < Math.max(a.length, b.length); r++) {
+    const difference = (a[r] ?? 0) - (b[r] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function compareKinds(a: Kind, b: Kind): number {
+  if (a.signature !== b.signature) return a.signature < b.signature ? -1 : 1;
+  return a.wishes.relaxed.length - b.wishes.relaxed.length;
+}

@@ -1,0 +1,148 @@
+// Amounts of resources as vectors of numbers: one index a resource, cpu in thousandths, everything else in whole units,
+// rounded up as the scheduler rounds. Decides what a pod asks for; never whether it fits somewhere.
+
+import type { Container, ContainerStatus, Pod, ResourceList } from "../../api/pod.ts";
+import { milliValue, parseQuantity, wholeValue } from "../../api/quantity.ts";
+
+export type Amounts = Float64Array;
+
+export const cpu = 0;
+export const memory = 1;
+export const pods = 2;
+
+export class ResourceSpace {
+  readonly names: string[] = ["cpu", "memory", "pods"];
+  readonly #indexByName = new Map(this.names.map((name, index) => [name, index]));
+  readonly #valueByText = [new Map<string, number>(), new Map<string, number>()] as const;
+
+  index(name: string): number {
+    let index = this.#indexByName.get(name);
+    if (index === undefined) {
+      index = this.names.length;
+      this.names.push(name);
+      this.#indexByName.set(name, index);
+    }
+    return index;
+  }
+
+  /** Amounts of a list. It is as long as the resources known so far; an index beyond means none. */
+  amounts(list: ResourceList | undefined): Amounts {
+    const found: number[] = [];
+    for (const name in list) found[this.index(name)] = this.value(name, list[name] ?? "0");
+    const amounts = new Float64Array(this.names.length);
+    for (const index in found) amounts[index] = found[index] ?? 0;
+    return amounts;
+  }
+
+  value(name: string, text: string): number {
+    const cache = this.#valueByText[name === "cpu" ? 1 : 0];
+    let value = cache.get(text);
+    if (value === undefined) {
+      const parsed = parseQuantity(String(text));
+      // Stored objects passed the server's validation; what did not parse there counts as nothing, as a missing one.
+      value = parsed.ok ? Number(name === "cpu" ? milliValue(parsed.value) : wholeValue(parsed.value)) : 0;
+      cache.set(text, value);
+    }
+    return value;
+  }
+
+  list(amounts: Amounts): Record<string, string> {
+    const list: Record<string, string> = {};
+    for (const [index, amount] of amounts.entries()) {
+      const name = this.names[index];
+      if (amount === 0 || name === undefined) continue;
+      list[name] = index === cpu ? (amount % 1000 === 0 ? `${amount / 1000}` : `${amount}m`) : `${amount}`;
+    }
+    return list;
+  }
+}
+
+/**
+ * What the scheduler sets aside for a pod: the larger of its containers with their sidecars and of each init container
+ * with the sidecars started before it, the pod's own requests where given, the overhead, and one of `pods`.
+ */
+export function podAmounts(pod: Pod, space: ResourceSpace): Amounts {
+  const { containers, initContainers = [], overhead, resources } = pod.spec;
+  let running = new Float64Array(space.names.length);
+  for (const container of containers) running = plus(running, asked(container, pod.status?.containerStatuses, space));
+  let sidecars = new Float64Array(space.names.length);
+  let starting = new Float64Array(space.names.length);
+  for (const container of initContainers) {
+    const own = asked(container, pod.status?.initContainerStatuses, space);
+    if (container.restartPolicy === "Always") {
+      running = plus(running, own);
+      sidecars = plus(sidecars, own);
+      starting = larger(starting, sidecars);
+    } else {
+      starting = larger(starting, plus(sidecars, own));
+    }
+  }
+  let total = larger(running, starting);
+  if (resources !== undefined) total = withPodLevel(total, resources.requests, space);
+  if (overhead !== undefined) total = plus(total, space.amounts(overhead));
+  total[pods] = 1;
+  return total;
+}
+
+/** A text that is equal for pods that ask for the same, cheap to make; unequal texts may still mean the same. */
+export function amountsSignature({ spec, status }: Pod): string {
+  const [only] = spec.containers;
+  const simple =
+    spec.containers.length === 1 &&
+    !spec.initContainers &&
+    !spec.overhead &&
+    !spec.resources &&
+    !status?.containerStatuses;
+  if (!simple) {
+    const { containers, initContainers, overhead, resources } = spec;
+    const parts = [containers, initContainers].map(list =>
+      list?.map(one => [one.resources, one.restartPolicy, one.name]),
+    );
+    return JSON.stringify([parts, overhead, resources, status?.containerStatuses, status?.initContainerStatuses]);
+  }
+  const requests = only?.resources?.requests;
+  let text = "";
+  for (const name in requests) text += `${name}=${requests[name]};`;
+  return text;
+}
+
+// A limit without a request was made one by the API server's defaults, so only requests are read.
+function asked(container: Container, statuses: readonly ContainerStatus[] | undefined, space: ResourceSpace): Amounts {
+  const spec = space.amounts(container.resources?.requests);
+  const status = statuses?.find(({ name }) => name === container.name);
+  if (status?.resources === undefined) return spec;
+  // While a container is being resized the larger of what it asks for and what it has counts.
+  const allocated = space.amounts(status.allocatedResources);
+  return larger(larger(spec, allocated), space.amounts(status.resources.requests));
+}
+
+function withPodLevel(
+  total: Amounts,
+  requests: ResourceList | undefined,
+  space: ResourceSpace,
+): Float64Array<ArrayBuffer> {
+  const result = plus(total, new Float64Array(space.names.length));
+  for (const name in requests) {
+    if (!isPodLevel(name)) continue;
+    const index = space.index(name);
+    if (index >= result.length) return withPodLevel(plus(result, new Float64Array(index + 1)), requests, space);
+    result[index] = space.value(name, requests[name] ?? "0");
+  }
+  return result;
+}
+
+function isPodLevel(name: string): boolean {
+  return name === "cpu" || name === "memory" || name.startsWith("hugepages-");
+}
+
+function plus(a: Amounts, b: Amounts): Float64Array<ArrayBuffer> {
+  const sum = new Float64Array(Math.max(a.length, b.length));
+  for (let r = 0; r < sum.length; r++) sum[r] = (a[r] ?? 0) + (b[r] ?? 0);
+  return sum;
+}
+
+function larger(a: Amounts, b: Amounts): Float64Array<ArrayBuffer> {
+  const max = new Float64Array(Math.max(a.length, b.length));
+  for (let r = 0; r < max.length; r++) max[r] = Math.max(a[r] ?? 0, b[r] ?? 0);
+  return max;
+}

@@ -1,0 +1,224 @@
+// One question's working state: what is still to place, the nodes opened for it, what was placed where. Everything it
+// does to the picture it can take back.
+
+import { type Pod } from "../../api/pod.ts";
+import { admit, type Surroundings, type Trouble } from "./admit.ts";
+import type { Target } from "./answer.ts";
+import type { Count } from "./census.ts";
+import { hostTrouble, isAdmitted } from "./host-rules.ts";
+import type { Kind, SpreadRule } from "./kind.ts";
+import { tooFewValues } from "./min-values.ts";
+import { cheapestType, type OpenNode, sum } from "./node-view.ts";
+import { Pending, type PodClass } from "./pending.ts";
+import type { Picture, PoolTemplate } from "./picture.ts";
+import type { Amounts } from "./resources.ts";
+import type { State } from "./template.ts";
+import { type Machine, worth } from "./worth.ts";
+
+export type Placed = { pod: Pod; kind: Kind; target: Target };
+
+export type PoolLeft = { pool: PoolTemplate; limits: Amounts | undefined; nodes: number };
+
+export class Search {
+  readonly picture: Picture;
+  readonly pending: Pending;
+  readonly opened: OpenNode[] = [];
+  readonly placed: Placed[] = [];
+  readonly pools: PoolLeft[];
+  readonly worth: Float64Array;
+  readonly around: Surroundings;
+  /** Effort since it was last asked for, in units of about a microsecond. */
+  work = 0;
+  readonly #hosted: { index: number; kind: Kind; amounts: Amounts }[] = [];
+  readonly #counted: { count: Count; domain: number }[] = [];
+  readonly #before: { node: OpenNode; state: State; used: Amounts; ports: OpenNode["ports"]; pods: number }[];
+  /** The name of the next node to be opened. */
+  nextHost: number;
+  readonly #launchable = new Map<Kind, boolean>();
+  readonly #gone: ReadonlySet<number>;
+
+  constructor(picture: Picture, pods: readonly Pod[], gone: ReadonlySet<number> = new Set()) {
+    this.picture = picture;
+    this.#gone = gone;
+    this.pools = picture.pools.map(pool => ({ pool, limits: pool.limits?.slice(), nodes: pool.limitedNodes }));
+    this.around = { texts: picture.texts, hostMin: (rule, kind) => this.#hostMin(rule, kind) };
+    this.nextHost = picture.texts.fresh();
+    this.pending = new Pending(picture, pods);
+    this.worth = this.#worth();
+    this.#before = picture.upcoming.map(node => ({ ...node, node, pods: node.pods.length }));
+  }
+
+  /** Puts as many pods of the class on nodes that exist as they take; says whether none is left. */
+  onHosts(one: PodClass): boolean {
+    const { hosts } = this.picture;
+    const { order } = hosts;
+    const { kind, size } = one;
+    // Room only shrinks, so one walk over the nodes is enough unless rules about others may open a node again.
+    const walks = kind.asks.length > 0 ? Number.POSITIVE_INFINITY : order.length;
+    for (let at = 0, misses = 0, step = 0; one.pods.length > 0 && misses < order.length && step < walks; ) {
+      const index = order[at] ?? 0;
+      this.work += 0.02;
+      const place = { picture: this.picture, index, around: this.around };
+      const isOpen = hosts.fits(index, size.amounts) && !this.#gone.has(index) && isAdmitted(kind, place);
+      if (isOpen && hostTrouble(kind, size.amounts, place) === undefined) {
+        this.#putOnHost(one, index);
+        misses = 0;
+        continue;
+      }
+      misses++;
+      step++;
+      at = at + 1 === order.length ? 0 : at + 1;
+    }
+    return one.pods.length === 0;
+  }
+
+  onUpcoming(one: PodClass): boolean {
+    for (const node of this.picture.upcoming) {
+      while (one.pods.length > 0 && typeof this.joinNode(one, node) !== "string");
+    }
+    return one.pods.length === 0;
+  }
+
+  /** Puts the next pod of the class on a node that is open, or says what is in the way. */
+  joinNode(one: PodClass, node: OpenNode): OpenNode | Trouble | "resources" | "minValues" {
+    const state = this.fit(one, node);
+    if (typeof state === "string") return state;
+    this.put(one, node, state);
+    return node;
+  }
+
+  fit({ kind, size }: PodClass, node: OpenNode): State | Trouble | "resources" | "minValues" {
+    this.work += 1;
+    if (!this.isTolerated(kind, node)) return "taints";
+    const state = admit(kind, node, this.around);
+    if (typeof state === "string") return state;
+    const used = sum(node.used, size.amounts);
+    if (cheapestType(node, state, used) < 0) return "resources";
+    return node.template.minValues.length > 0 && tooFewValues(node, state, used) !== undefined ? "minValues" : state;
+  }
+
+  put(one: PodClass, node: OpenNode, state: State): void {
+    const { kind, size } = one;
+    const pod = this.pending.take(one);
+    if (pod === undefined) return;
+    node.state = state;
+    node.used = sum(node.used, size.amounts);
+    if (kind.ports.length > 0) node.ports = [...node.ports, ...kind.ports];
+    node.pods.push({ pod, kind });
+    const domainOf = (count: Count): number => {
+      const domain = this.#domainOf(count, node);
+      if (domain !== 0) this.#counted.push({ count, domain });
+      return domain;
+    };
+    this.picture.tally(kind, domainOf, { by: 1, terminating: false });
+    const target: Target =
+      node.claim === undefined ? { kind: "new", index: node.index } : { kind: "upcoming", claim: node.claim };
+    this.placed.push({ pod, kind, target });
+  }
+
+  isTolerated(kind: Kind, { template, pool }: OpenNode): boolean {
+    if (pool < 0) return template.toleratedBy(kind.tolerations, kind.wishes.avoidsPreferNoSchedule);
+    if (kind.tolerated[pool] === 0) {
+      const is = template.toleratedBy(kind.tolerations, kind.wishes.avoidsPreferNoSchedule);
+      kind.tolerated[pool] = is ? 1 : 2;
+    }
+    return kind.tolerated[pool] === 1;
+  }
+
+  effort(): number {
+    const { work } = this;
+    this.work = 0;
+    return work;
+  }
+
+  isGone(index: number): boolean {
+    return this.#gone.has(index);
+  }
+
+  open(node: OpenNode): void {
+    this.opened.push(node);
+    this.nextHost = this.picture.texts.fresh();
+  }
+
+  /** A pool has no more to give: what could be launched must be asked anew. */
+  exhaust(left: PoolLeft): void {
+    left.nodes = 0;
+    this.#launchable.clear();
+  }
+
+  /** Leaves the picture as it was before the question. */
+  undo(): void {
+    for (const { index, kind, amounts } of this.#hosted) {
+      this.picture.occupy(index, { footprint: kind, amounts, terminating: false }, -1);
+    }
+    for (const { count, domain } of this.#counted) count.counter.add(domain, -1);
+    for (const { kind, target } of this.placed) {
+      if (target.kind === "existing") continue;
+      for (const claim of kind.volumes.exclusive) {
+        this.picture.exclusiveUsers.set(claim, (this.picture.exclusiveUsers.get(claim) ?? 0) - 1);
+      }
+    }
+    for (const { node, state, used, ports, pods } of this.#before) {
+      Object.assign(node, { state, used, ports });
+      node.pods.length = pods;
+    }
+    for (const { classes } of this.pending.sizes) for (const one of classes) while (this.pending.take(one));
+  }
+
+  #putOnHost(one: PodClass, index: number): void {
+    const pod = this.pending.take(one);
+    if (pod === undefined) return;
+    const { kind } = one;
+    const { amounts } = one.size;
+    this.picture.occupy(index, { footprint: kind, amounts, terminating: false }, 1);
+    this.#hosted.push({ index, kind, amounts });
+    const node = this.picture.hosts.nodes[index]?.node.metadata.name ?? "";
+    this.placed.push({ pod, kind, target: { kind: "existing", node } });
+  }
+
+  #domainOf(count: Count, node: OpenNode): number {
+    if (count.filter !== undefined && !this.#isCountedOn(count, node)) return 0;
+    if (count.isHost) return node.host;
+    const values = node.template.values(node.state, count.counter.key);
+    return values.length === 1 ? this.picture.texts.id(values[0]) : 0;
+  }
+
+  #isCountedOn({ filter }: Count, { template, state }: OpenNode): boolean {
+    if (filter?.tolerations !== undefined && !template.toleratedBy(filter.tolerations, false)) return false;
+    return (
+      filter?.alternatives === undefined || filter.alternatives.some(one => template.join(state, one) !== undefined)
+    );
+  }
+
+  // While a pool can launch a node for the pod, there is always a host with none of the counted pods.
+  #hostMin({ count, minDomains }: SpreadRule, kind: Kind): number {
+    const { counter } = count;
+    if (this.#canLaunch(kind) || counter.domainCount + this.opened.length < minDomains) return 0;
+    const others = [...this.opened, ...this.picture.upcoming].map(({ host }) => counter.count(host));
+    return counter.domainCount === 0 && others.length > 0 ? Math.min(...others) : Math.min(counter.min(), ...others);
+  }
+
+  #canLaunch(kind: Kind): boolean {
+    let can = this.#launchable.get(kind);
+    if (can === undefined) {
+      can = this.pools.some(
+        ({ pool: { template }, nodes }) =>
+          nodes >= 1 &&
+          template.toleratedBy(kind.tolerations, kind.wishes.avoidsPreferNoSchedule) &&
+          kind.alternatives.some(one => template.join(template.root, one) !== undefined),
+      );
+      this.#launchable.set(kind, can);
+    }
+    return can;
+  }
+
+  #worth(): Float64Array {
+    const machines: Machine[] = this.picture.pools.flatMap(({ template }) =>
+      template.room.map((room, type) => ({ room, price: template.root.priceByType[type] ?? Number.POSITIVE_INFINITY })),
+    );
+    const priced = machines.filter(({ price }) => Number.isFinite(price) && price > 0);
+    const found = worth(priced, this.pending.demand);
+    if (found.some(one => one > 0)) return found;
+    return this.pending.demand.map(one => (one > 0 ? 1 / one : 0));
+  }
+}

@@ -1,0 +1,201 @@
+// What a pool can launch, or a claim can still become: instance types with their offerings, narrowed step by step by the
+// requirements of the pods put on a node. Each narrowing is made once and remembered as a state.
+
+import type { InstanceType } from "../../api/instance-type.ts";
+import { hostnameKey } from "../../api/node.ts";
+import { type Toleration, type Taint, untoleratedTaint } from "../../api/taint.ts";
+import { hasBit, setBit, wordsFor } from "./bits.ts";
+import type { HostPort } from "./host-ports.ts";
+import type { PoolRequirement } from "./problem.ts";
+import {
+  nameField,
+  type Requirements,
+  type RequirementTable,
+  type SetByKey,
+  setsOfRequirements,
+} from "./requirements.ts";
+import type { Amounts, ResourceSpace } from "./resources.ts";
+import { intersect, isImpossible, oneOf, type ValueSet } from "./value-set.ts";
+
+export type State = {
+  readonly template: Template;
+  readonly sets: SetByKey;
+  /** A bit for each offering that is still possible. */
+  readonly offers: Uint32Array;
+  /** By type; infinite where no offering is left. */
+  readonly priceByType: Float64Array;
+  readonly cheapest: number;
+  readonly childById: Map<number, State | undefined>;
+  readonly valuesByKey: Map<string, readonly string[]>;
+};
+
+export type TemplateInput = {
+  name: string;
+  base: SetByKey;
+  taints: readonly Taint[];
+  instanceTypes: readonly InstanceType[];
+  minValues?: readonly PoolRequirement[];
+};
+
+export class Template {
+  readonly name: string;
+  readonly base: SetByKey;
+  readonly taints: readonly Taint[];
+  readonly types: readonly InstanceType[];
+  readonly minValues: readonly PoolRequirement[];
+  readonly offerType: Int32Array;
+  readonly typeSets: readonly SetByKey[];
+  /** What is left of each type for pods that are no daemons, by type. */
+  readonly room: Amounts[];
+  readonly capacity: Amounts[];
+  /** What daemons take of each type. */
+  readonly daemons: Amounts[] = [];
+  readonly root: State;
+  /** Of the daemons that run on its nodes. */
+  daemonPorts: readonly HostPort[] = [];
+  readonly #table: RequirementTable;
+  readonly #offerSets: SetByKey[] = [];
+  readonly #offerPrice: Float64Array;
+  readonly #setsByKey = new Map<string, (ValueSet | undefined)[]>();
+  readonly #maskBySet = new Map<string, Uint32Array>();
+
+  constructor(input: TemplateInput, space: ResourceSpace, table: RequirementTable) {
+    this.#table = table;
+    this.name = input.name;
+    this.base = input.base;
+    this.taints = input.taints;
+    this.minValues = input.minValues ?? [];
+    this.types = [...input.instanceTypes].sort((a, b) => (a.name < b.name ? -1 : 1));
+    this.typeSets = this.types.map(({ requirements }) => setsOfRequirements(requirements));
+    this.room = this.types.map(({ allocatable }) => space.amounts(allocatable));
+    this.capacity = this.types.map(({ capacity }) => space.amounts(capacity));
+    const offers = this.types.flatMap((type, index) =>
+      type.offerings.flatMap(offering => (offering.available ? [{ index, offering }] : [])),
+    );
+    this.offerType = Int32Array.from(offers, ({ index }) => index);
+    this.#offerPrice = Float64Array.from(offers, ({ offering }) => offering.price);
+    this.#offerSets = offers.map(({ offering }) => setsOfRequirements(offering.requirements));
+    this.root = this.#root();
+  }
+
+  toleratedBy(tolerations: readonly Toleration[], avoidsPreferNoSchedule: boolean): boolean {
+    const counts = ({ effect }: Taint) => effect !== "PreferNoSchedule" || avoidsPreferNoSchedule;
+    return untoleratedTaint(this.taints, tolerations, { counts }) === undefined;
+  }
+
+  /** The state with these requirements on top; undefined: nothing could be launched. */
+  join(state: State, requirements: Requirements): State | undefined {
+    const known = state.childById.get(requirements.id);
+    if (known !== undefined || state.childById.has(requirements.id)) return known;
+    const child = this.#narrowed(state, requirements.sets);
+    state.childById.set(requirements.id, child);
+    return child;
+  }
+
+  pin(state: State, key: string, values: readonly string[]): State | undefined {
+    return this.join(state, this.#table.intern(new Map([[key, oneOf(values)]])));
+  }
+
+  /** The values that a label can have, sorted; none if the node will not have the label. */
+  values(state: State, key: string): readonly string[] {
+    let values = state.valuesByKey.get(key);
+    if (values === undefined) {
+      values = this.#values(state, key);
+      state.valuesByKey.set(key, values);
+    }
+    return values;
+  }
+
+  /** How many types are left in a state, for explanations. */
+  typeCount(state: State): number {
+    return state.priceByType.reduce((count, price) => (Number.isFinite(price) ? count + 1 : count), 0);
+  }
+
+  #root(): State {
+    const all = new Uint32Array(wordsFor(this.offerType.length));
+    for (let offer = 0; offer < this.offerType.length; offer++) setBit(all, offer);
+    const keys = new Set(this.#offerSets.flatMap(sets => [...sets.keys()]));
+    // An offering outside its own type's requirements is none.
+    for (const key of keys) and(all, this.#mask(key, { absent: true, complement: true, values: new Set() }));
+    for (const [key, set] of this.base) and(all, this.#mask(key, set));
+    return this.#state(this.base, all);
+  }
+
+  #narrowed(state: State, wanted: SetByKey): State | undefined {
+    const sets = new Map(state.sets);
+    const offers = state.offers.slice();
+    for (const [key, set] of wanted) {
+      if (key === hostnameKey || key === nameField) {
+        // The name of a node to be made is none that anybody could have asked for.
+        if (!set.complement || set.min !== undefined || set.max !== undefined) return undefined;
+        continue;
+      }
+      const before = sets.get(key);
+      const both = before === undefined ? set : intersect(before, set);
+      if (isImpossible(both)) return undefined;
+      sets.set(key, both);
+      and(offers, this.#mask(key, both));
+    }
+    return offers.some(word => word !== 0) ? this.#state(sets, offers) : undefined;
+  }
+
+  #state(sets: SetByKey, offers: Uint32Array): State {
+    const priceByType = new Float64Array(this.types.length).fill(Number.POSITIVE_INFINITY);
+    let cheapest = Number.POSITIVE_INFINITY;
+    for (let offer = 0; offer < this.offerType.length; offer++) {
+      if (!hasBit(offers, offer)) continue;
+      const type = this.offerType[offer] ?? 0;
+      const price = this.#offerPrice[offer] ?? 0;
+      if (price < (priceByType[type] ?? 0)) priceByType[type] = price;
+      if (price < cheapest) cheapest = price;
+    }
+    return { template: this, sets, offers, priceByType, cheapest, childById: new Map(), valuesByKey: new Map() };
+  }
+
+  // What type and offering say about a key; undefined: nothing.
+  #offered(key: string): (ValueSet | undefined)[] {
+    let sets = this.#setsByKey.get(key);
+    if (sets === undefined) {
+      sets = this.#offerSets.map((offer, index) => {
+        const byType = this.typeSets[this.offerType[index] ?? 0]?.get(key);
+        const byOffer = offer.get(key);
+        return byType && byOffer ? intersect(byType, byOffer) : (byType ?? byOffer);
+      });
+      this.#setsByKey.set(key, sets);
+    }
+    return sets;
+  }
+
+  // The offerings under which the label can be as asked. A label that nobody speaks of will be absent, unless the pool
+  // speaks of it: then it gets whatever value is asked for.
+  #mask(key: string, set: ValueSet): Uint32Array {
+    const signature = `${key} ${[set.absent, set.complement, set.min, set.max, ...set.values].join(" ")}`;
+    let mask = this.#maskBySet.get(signature);
+    if (mask === undefined) {
+      mask = new Uint32Array(wordsFor(this.offerType.length));
+      const byBase = this.base.has(key);
+      for (const [offer, offered] of this.#offered(key).entries()) {
+        const possible = offered === undefined ? byBase || set.absent : !isImpossible(intersect(offered, set));
+        if (possible) setBit(mask, offer);
+      }
+      this.#maskBySet.set(signature, mask);
+    }
+    return mask;
+  }
+
+  #values(state: State, key: string): readonly string[] {
+    const found = new Set<string>();
+    const wanted = state.sets.get(key);
+    for (const [offer, offered] of this.#offered(key).entries()) {
+      if (!hasBit(state.offers, offer)) continue;
+      const set = offered && wanted ? intersect(offered, wanted) : (offered ?? wanted);
+      if (set === undefined || set.complement) continue;
+      for (const value of set.values) found.add(value);
+    }
+    return [...found].sort();
+  }
+}
+
+function and(bits: Uint32Array, mask: Uint32Array): void {
+  for (let word = 0; word < bits.length; word++) bits[word] = (bits[word] ?? 0) & (mask[word] ?? 0);
+}
