@@ -38,13 +38,20 @@ export function typeFits({ template, allowed }: OpenNode, type: number, amounts:
 
 /** The cheapest type that holds so much under a state, or -1. */
 export function cheapestType(node: OpenNode, state: State, amounts: Amounts): number {
-  let best = -1;
-  let price = Number.POSITIVE_INFINITY;
-  for (let type = 0; type < state.priceByType.length; type++) {
-    const own = state.priceByType[type] ?? Number.POSITIVE_INFINITY;
-    if (own < price && typeFits(node, type, amounts)) [best, price] = [type, own];
-  }
-  return best;
+  for (const type of state.byPrice) if (typeFits(node, type, amounts)) return type;
+  return -1;
+}
+
+/** What the node costs at least. */
+export function priceOf(node: OpenNode): number {
+  return node.state.priceByType[cheapestType(node, node.state, node.used)] ?? 0;
+}
+
+/** Types that everything on the node fits on, the cheapest first. */
+export function possibleTypes(node: OpenNode): number[] {
+  const found: number[] = [];
+  for (const type of node.state.byPrice) if (typeFits(node, type, node.used)) found.push(type);
+  return found;
 }
 
 export function sum(a: Amounts, b: Amounts): Amounts {

@@ -72,15 +72,13 @@ type Choice = { node: OpenNode; state: State; amounts: Amounts; share: Amounts }
 function targetType(search: Search, { node, state, amounts, share }: Choice): number {
   let best = -1;
   let most = -1;
-  for (let type = 0; type < state.priceByType.length; type++) {
-    const price = state.priceByType[type] ?? Number.POSITIVE_INFINITY;
-    if (!Number.isFinite(price) || !typeFits(node, type, amounts)) continue;
-    const value = usable(search, node.template.room[type] ?? amounts, share) / Math.max(price, 1e-12);
-    // Among equals the larger: fewer nodes.
-    if (value > most * (1 + 1e-9) || (value >= most * (1 - 1e-9) && price > (state.priceByType[best] ?? 0))) {
-      best = type;
-      most = Math.max(value, most);
-    }
+  // By price, so that of types that are equally good the larger is taken: fewer nodes.
+  for (const type of state.byPrice) {
+    if (!typeFits(node, type, amounts)) continue;
+    const value = usable(search, node.template.room[type] ?? amounts, share) / Math.max(state.priceByType[type] ?? 0, 1e-12);
+    if (value < most * (1 - 1e-9)) continue;
+    best = type;
+    most = Math.max(value, most);
   }
   return best;
 }

@@ -2,15 +2,16 @@
 
 import type { Answer, NewNode } from "./answer.ts";
 import { explain } from "./explain.ts";
-import { type OpenNode, typeFits } from "./node-view.ts";
+import { cheapestType, type OpenNode, possibleTypes } from "./node-view.ts";
 import type { PodClass } from "./pending.ts";
 import type { Search } from "./search.ts";
+import type { State } from "./template.ts";
 import { toRequirements } from "./value-set.ts";
 
 export function answerOf(search: Search, stuck: readonly PodClass[]): Answer {
   return {
     placements: search.placed.map(({ pod, kind, target }) => ({ pod, target, relaxed: kind.wishes.relaxed })),
-    newNodes: search.opened.map(node => newNode(search, node)),
+    newNodes: newNodes(search),
     unplaced: stuck.flatMap(one => {
       const reason = explain(search, one);
       return [...one.pods].reverse().map(pod => ({ pod, reason }));
@@ -18,24 +19,27 @@ export function answerOf(search: Search, stuck: readonly PodClass[]): Answer {
   };
 }
 
-/** Types that everything on the node fits on, the cheapest first. */
-export function possibleTypes(node: OpenNode): number[] {
-  const { priceByType } = node.state;
-  const price = (type: number) => priceByType[type] ?? Number.POSITIVE_INFINITY;
-  const found: number[] = [];
-  for (let type = 0; type < priceByType.length; type++) {
-    if (Number.isFinite(price(type)) && typeFits(node, type, node.used)) found.push(type);
-  }
-  // Types stand in the order of their names.
-  return found.sort((a, b) => price(a) - price(b) || a - b);
+// Nodes with the same on them can become the same: their types are named once.
+function newNodes(search: Search): NewNode[] {
+  const namesByContent = new Map<State, Map<string, string[]>>();
+  return search.opened.map(node => {
+    const byUsed = namesByContent.get(node.state) ?? new Map<string, string[]>();
+    namesByContent.set(node.state, byUsed);
+    const content = `${node.used.join(",")} ${node.allowed?.join("") ?? ""}`;
+    let names = byUsed.get(content);
+    if (names === undefined) {
+      names = possibleTypes(node).map(type => node.template.types[type]?.name ?? "");
+      byUsed.set(content, names);
+    }
+    return newNode(search, node, names);
+  });
 }
 
-function newNode(search: Search, node: OpenNode): NewNode {
-  const types = possibleTypes(node);
-  const [cheapest = 0] = types;
+function newNode(search: Search, node: OpenNode, names: readonly string[]): NewNode {
+  const cheapest = cheapestType(node, node.state, node.used);
   return {
     pool: node.template.name,
-    instanceTypes: types.map(type => node.template.types[type]?.name ?? ""),
+    instanceTypes: names,
     requirements: [...node.state.sets].flatMap(([key, set]) => toRequirements(key, set)),
     requests: search.picture.space.list(withDaemons(node, cheapest)),
     price: node.state.priceByType[cheapest] ?? Number.POSITIVE_INFINITY,

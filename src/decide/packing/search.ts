@@ -29,6 +29,8 @@ export class Search {
   readonly around: Surroundings;
   /** Effort since it was last asked for, in units of about a microsecond. */
   work = 0;
+  /** What the nodes opened so far cost when they were filled. */
+  spent = 0;
   readonly #hosted: { index: number; kind: Kind; amounts: Amounts }[] = [];
   readonly #counted: { count: Count; domain: number }[] = [];
   readonly #before: { node: OpenNode; state: State; used: Amounts; ports: OpenNode["ports"]; pods: number }[];

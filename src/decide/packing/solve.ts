@@ -4,13 +4,13 @@
 import type { Pod } from "../../api/pod.ts";
 import type { Answer } from "./answer.ts";
 import { buildPicture } from "./build.ts";
-import { cheapestType, type OpenNode, sum } from "./node-view.ts";
+import { cheapestType, type OpenNode, possibleTypes, priceOf, sum } from "./node-view.ts";
 import { fill } from "./fill.ts";
 import { type Opening, openFor } from "./open.ts";
 import type { PodClass } from "./pending.ts";
 import type { Picture } from "./picture.ts";
 import type { Problem } from "./problem.ts";
-import { answerOf, possibleTypes } from "./result.ts";
+import { answerOf } from "./result.ts";
 import { Search } from "./search.ts";
 import { dot } from "./worth.ts";
 
@@ -123,12 +123,8 @@ function placeNext(search: Search, one: PodClass): boolean {
   const floor = search.pending.hostFloor();
   const share = search.pending.demand.map(amount => amount / Math.max(1, floor));
   const opening = openFor(search, one, share);
-  const { kind, size } = one;
-  const mustJoin = opening === undefined || kind.affinities.some(({ counts }) => counts.some(({ isHost }) => isHost));
-  // Near the end a last pod is cheaper on a node that is there than on one of its own.
-  const isLate = opening !== undefined && floor === 0 && isNearEnd(search, opening);
-  if (mustJoin || isLate) {
-    const most = opening === undefined ? Number.POSITIVE_INFINITY : alone(opening, size.amounts);
+  if (opening === undefined || isBetterJoined(search, one, { opening, floor })) {
+    const most = opening === undefined ? Number.POSITIVE_INFINITY : alone(opening, one.size.amounts);
     if (joinCheapest(search, one, most)) return true;
   }
   if (opening === undefined) return false;
@@ -139,32 +135,40 @@ function placeNext(search: Search, one: PodClass): boolean {
   return true;
 }
 
+// Who wants to be with others on their host is not given a new one; and near the end a pod is cheaper on a node that is
+// there than on one of its own.
+function isBetterJoined(search: Search, { kind }: PodClass, { opening, floor }: { opening: Opening; floor: number }): boolean {
+  if (kind.affinities.some(({ counts }) => counts.some(({ isHost }) => isHost))) return true;
+  if (floor > 0 || search.opened.length === 0) return false;
+  const rest = dot(search.worth, search.pending.demand);
+  return rest <= Math.max(2 * (opening.state.priceByType[opening.type] ?? 0), 0.05 * search.spent);
+}
+
 function alone({ node, state }: Opening, amounts: Float64Array): number {
   return state.priceByType[cheapestType(node, state, amounts)] ?? Number.POSITIVE_INFINITY;
 }
 
-function isNearEnd({ worth, pending }: Search, { state, type }: Opening): boolean {
-  return dot(worth, pending.demand) <= 2 * (state.priceByType[type] ?? 0);
-}
-
-/** On the open node whose price it raises least, if by no more than `most`. */
+/** Puts pods of the class on the open nodes whose price that raises least, and by no more than `most` each. */
 function joinCheapest(search: Search, one: PodClass, most: number): boolean {
-  let best: OpenNode | undefined;
-  let least = most;
-  for (const node of search.opened) {
+  const raise = (node: OpenNode): number => {
     const state = search.fit(one, node);
-    if (typeof state === "string") continue;
-    const [now] = possibleTypes(node);
+    if (typeof state === "string") return Number.POSITIVE_INFINITY;
     const then = cheapestType(node, state, sum(node.used, one.size.amounts));
-    const more = (state.priceByType[then] ?? Number.POSITIVE_INFINITY) - (node.state.priceByType[now ?? 0] ?? 0);
-    if (more < least || (more === least && best === undefined)) [best, least] = [node, more];
-    if (least === 0) break;
+    return (state.priceByType[then] ?? Number.POSITIVE_INFINITY) - priceOf(node);
+  };
+  const isWorthIt = (more: number) => Number.isFinite(more) && more <= most;
+  const offers = search.opened.map(node => ({ node, more: raise(node) })).filter(({ more }) => isWorthIt(more));
+  offers.sort((a, b) => a.more - b.more || a.node.index - b.node.index);
+  const before = one.pods.length;
+  for (const { node, more } of offers) {
+    while (one.pods.length > 0 && raise(node) <= more) search.joinNode(one, node);
   }
-  return best !== undefined && typeof search.joinNode(one, best) !== "string";
+  return one.pods.length < before;
 }
 
 function close(search: Search, { node, left }: Opening): void {
   left.nodes--;
+  search.spent += priceOf(node);
   if (left.limits !== undefined) reserve(node, left.limits);
   if (left.nodes < 1) search.exhaust(left);
 }

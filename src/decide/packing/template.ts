@@ -25,6 +25,8 @@ export type State = {
   /** By type; infinite where no offering is left. */
   readonly priceByType: Float64Array;
   readonly cheapest: number;
+  /** The types that are left, by price; among equals by name. */
+  readonly byPrice: Int32Array;
   readonly childById: Map<number, State | undefined>;
   readonly valuesByKey: Map<string, readonly string[]>;
 };
@@ -149,7 +151,9 @@ export class Template {
       if (price < (priceByType[type] ?? 0)) priceByType[type] = price;
       if (price < cheapest) cheapest = price;
     }
-    return { template: this, sets, offers, priceByType, cheapest, childById: new Map(), valuesByKey: new Map() };
+    const left = [...priceByType.keys()].filter(type => Number.isFinite(priceByType[type]));
+    const byPrice = Int32Array.from(left.sort((a, b) => (priceByType[a] ?? 0) - (priceByType[b] ?? 0) || a - b));
+    return { template: this, sets, offers, priceByType, cheapest, byPrice, childById: new Map(), valuesByKey: new Map() };
   }
 
   // What type and offering say about a key; undefined: nothing.
