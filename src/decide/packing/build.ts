@@ -1,8 +1,9 @@
-// Builds a picture from a problem, in slices.
+// Builds a picture from a problem, in slices, and takes changes into it one by one.
 
 import { daemonRoom } from "./daemons.ts";
+import type { Pod } from "../../api/pod.ts";
 import { Picture } from "./picture.ts";
-import type { Problem } from "./problem.ts";
+import type { ExistingNode, Problem } from "./problem.ts";
 import type { Effort } from "./solve.ts";
 
 export function* buildPicture(problem: Problem, effort: Effort): Generator<void, Picture> {
@@ -23,10 +24,46 @@ export function* buildPicture(problem: Problem, effort: Effort): Generator<void,
     effort.work += 3;
     if (effort.work % 1000 < 3) yield;
   }
-  for (const upcoming of problem.upcoming) {
+  const upcomingByName = [...problem.upcoming].sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const upcoming of upcomingByName) {
     picture.addUpcoming(upcoming);
     effort.work += upcoming.instanceTypes.length * 20;
     yield;
   }
   return picture;
+}
+
+export function pictureOf(problem: Problem): Picture {
+  const building = buildPicture(problem, { work: 0 });
+  for (;;) {
+    const { done, value } = building.next();
+    if (done === true) return value;
+  }
+}
+
+export type Change =
+  | { kind: "node"; node: ExistingNode }
+  | { kind: "node-gone"; name: string }
+  | { kind: "pod"; pod: Pod }
+  /** By namespace and name. */
+  | { kind: "pod-gone"; pod: string };
+
+export function changePicture(picture: Picture, change: Change): void {
+  switch (change.kind) {
+    case "node": {
+      const isKnown = picture.hosts.indexByName.has(change.node.node.metadata.name);
+      picture.putNode(change.node);
+      if (!isKnown || change.node.initialized !== undefined) picture.hosts.sort();
+      return;
+    }
+    case "node-gone":
+      picture.removeNode(change.name);
+      picture.hosts.sort();
+      return;
+    case "pod":
+      picture.putPod(change.pod);
+      return;
+    case "pod-gone":
+      picture.removePod(change.pod);
+  }
 }

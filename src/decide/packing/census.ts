@@ -42,8 +42,8 @@ export class Census {
     let group = this.groups.get(signature);
     if (group === undefined) {
       group = { namespace, labels, counted: [], repelled: [] };
-      for (const count of this.#countBySignature.values()) if (isCounted(count, group)) group.counted.push(count);
-      for (const count of this.#repellerBySignature.values()) if (isCounted(count, group)) group.repelled.push(count);
+      for (const count of this.#countBySignature.values()) if (isCounted(count, group)) enter(group.counted, count);
+      for (const count of this.#repellerBySignature.values()) if (isCounted(count, group)) enter(group.repelled, count);
       this.groups.set(signature, group);
     }
     return group;
@@ -56,7 +56,7 @@ export class Census {
     if (count === undefined) {
       count = { counter: new Counter(key, signature), pods, filter, isHost: key === hostnameKey };
       this.#countBySignature.set(signature, count);
-      for (const group of this.groups.values()) if (isCounted(count, group)) group.counted.push(count);
+      for (const group of this.groups.values()) if (isCounted(count, group)) enter(group.counted, count);
       made(count);
     }
     return count;
@@ -69,7 +69,7 @@ export class Census {
     if (count === undefined) {
       count = { counter: new Counter(key, signature), pods: [pods], filter: undefined, isHost: key === hostnameKey };
       this.#repellerBySignature.set(signature, count);
-      for (const group of this.groups.values()) if (isCounted(count, group)) group.repelled.push(count);
+      for (const group of this.groups.values()) if (isCounted(count, group)) enter(group.repelled, count);
     }
     return count;
   }
@@ -85,7 +85,13 @@ export function isCounted({ pods, filter }: Count, group: PodLabels): boolean {
   return pods.every(set => selects(set, group));
 }
 
+// In an order that does not depend on who was met first.
+function enter(counts: Count[], count: Count): void {
+  const at = counts.findIndex(other => other.counter.signature > count.counter.signature);
+  counts.splice(at < 0 ? counts.length : at, 0, count);
+}
+
 function filterSignature({ keys, alternatives, tolerations }: NodeFilter): string {
-  const places = alternatives?.map(({ id }) => id).join(",") ?? "*";
+  const places = alternatives?.map(({ signature }) => signature).join(" or ") ?? "*";
   return `spread ${keys.join(",")} ${places} ${tolerations ? JSON.stringify(tolerations) : "*"}`;
 }

@@ -3,6 +3,8 @@
 
 import { sum } from "./node-view.ts";
 import type { Picture } from "./picture.ts";
+import type { Pod } from "../../api/pod.ts";
+import type { Amounts } from "./resources.ts";
 import { required } from "./wishes.ts";
 import type { Template } from "./template.ts";
 
@@ -20,4 +22,27 @@ export function daemonRoom(picture: Picture, template: Template): void {
       for (const [r, amount] of amounts.entries()) if (r < room.length) room[r] = (room[r] ?? 0) - amount;
     }
   }
+}
+
+export function isDaemon({ metadata }: Pod): boolean {
+  return metadata.ownerReferences?.some(({ kind }) => kind === "DaemonSet") ?? false;
+}
+
+/** What the daemons of a host will need beyond those that are there. */
+export function daemonsToCome(picture: Picture, index: number): Amounts {
+  let missing: Amounts = new Float64Array(picture.space.names.length);
+  for (const daemon of picture.daemons) {
+    const plain = picture.kind(daemon);
+    const { alternatives, tolerations } = picture.kind(daemon, plain.signature, required(plain.wishes));
+    const isTolerated = picture.hosts.tolerated(index, tolerations, ["NoSchedule", "NoExecute"]);
+    if (isTolerated && picture.hosts.matches(index, alternatives)) missing = sum(missing, picture.amounts(daemon));
+  }
+  for (const { pod, amounts } of picture.residents[index]?.values() ?? []) {
+    if (isDaemon(pod))
+      missing = sum(
+        missing,
+        amounts.map(amount => -amount),
+      );
+  }
+  return missing.map(amount => Math.max(0, amount));
 }

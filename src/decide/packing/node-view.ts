@@ -1,10 +1,12 @@
 // A node to be made, or on its way: what is still possible for it, and what was put on it so far.
 
 import type { Pod } from "../../api/pod.ts";
+import type { Count, NodeFilter } from "./census.ts";
 import type { HostPort } from "./host-ports.ts";
 import type { Kind } from "./kind.ts";
 import type { Amounts } from "./resources.ts";
 import type { State, Template } from "./template.ts";
+import type { Texts } from "./texts.ts";
 
 export type OpenNode = {
   readonly template: Template;
@@ -58,4 +60,17 @@ export function sum(a: Amounts, b: Amounts): Amounts {
   const total = new Float64Array(Math.max(a.length, b.length));
   for (let r = 0; r < total.length; r++) total[r] = (a[r] ?? 0) + (b[r] ?? 0);
   return total;
+}
+
+/** The domain in which a count finds the pods of the node, or 0: it does not count them, or the label is still open. */
+export function domainOn(node: OpenNode, count: Count, texts: Texts): number {
+  if (count.filter !== undefined && !isCountedOn(node, count.filter)) return 0;
+  if (count.isHost) return node.host;
+  const values = node.template.values(node.state, count.counter.key);
+  return values.length === 1 ? texts.id(values[0]) : 0;
+}
+
+function isCountedOn({ template, state }: OpenNode, { alternatives, tolerations }: NodeFilter): boolean {
+  if (tolerations !== undefined && !template.toleratedBy(tolerations, false)) return false;
+  return alternatives === undefined || alternatives.some(one => template.join(state, one) !== undefined);
 }

@@ -8,6 +8,7 @@ import type { PodClass } from "./pending.ts";
 import type { Amounts } from "./resources.ts";
 import type { PoolLeft, Search } from "./search.ts";
 import type { State } from "./template.ts";
+import { dot } from "./worth.ts";
 
 export type Opening = { node: OpenNode; state: State; type: number; left: PoolLeft };
 
@@ -72,10 +73,14 @@ type Choice = { node: OpenNode; state: State; amounts: Amounts; share: Amounts }
 function targetType(search: Search, { node, state, amounts, share }: Choice): number {
   let best = -1;
   let most = -1;
+  const ceiling = dot(search.worth, share);
   // By price, so that of types that are equally good the larger is taken: fewer nodes.
   for (const type of state.byPrice) {
+    // No type is worth more than all that is left to put on it.
+    if (ceiling < most * (1 - 1e-9) * (state.priceByType[type] ?? 0)) break;
     if (!typeFits(node, type, amounts)) continue;
-    const value = usable(search, node.template.room[type] ?? amounts, share) / Math.max(state.priceByType[type] ?? 0, 1e-12);
+    const value =
+      usable(search, node.template.room[type] ?? amounts, share) / Math.max(state.priceByType[type] ?? 0, 1e-12);
     if (value < most * (1 - 1e-9)) continue;
     best = type;
     most = Math.max(value, most);

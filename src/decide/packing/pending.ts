@@ -139,8 +139,9 @@ function hostLimits(kind: Kind): { count: unknown; perHost: number }[] {
 }
 
 function lastFirst(a: Pod, b: Pod): number {
-  const older = (a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? "");
-  if (older !== 0) return -older;
+  const [created, other] = [a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? ""];
+  if (created !== other) return created < other ? 1 : -1;
+  if (a.metadata.name !== b.metadata.name) return a.metadata.name < b.metadata.name ? 1 : -1;
   return podKey(a) < podKey(b) ? 1 : -1;
 }
 

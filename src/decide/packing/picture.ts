@@ -3,27 +3,27 @@
 
 import { nodePoolKey } from "../../api/node.ts";
 import { type Pod, podKey } from "../../api/pod.ts";
+import { admit } from "./admit.ts";
 import { Census, type Count } from "./census.ts";
-import { daemonRoom } from "./daemons.ts";
+import { daemonRoom, daemonsToCome, isDaemon } from "./daemons.ts";
 import { Hosts } from "./hosts.ts";
 import { hostPorts } from "./host-ports.ts";
 import { type Footprint, type Kind, kindSignature, labelsOf, namespaceOf } from "./kind.ts";
 import { makeKind } from "./make-kind.ts";
-import type { OpenNode } from "./node-view.ts";
+import { domainOn, type OpenNode, sum } from "./node-view.ts";
 import { affinityTerm } from "./pod-terms.ts";
-import type { ExistingNode, Namespace, Pool, Problem, UpcomingNode } from "./problem.ts";
+import { type PoolTemplate, poolTemplate } from "./pool-template.ts";
+import type { ExistingNode, Namespace, Problem, UpcomingNode } from "./problem.ts";
 import { joined, RequirementTable, setsOfLabels, setsOfRequirements } from "./requirements.ts";
 import { type Amounts, amountsSignature, podAmounts, ResourceSpace } from "./resources.ts";
 import { Template } from "./template.ts";
 import { Texts } from "./texts.ts";
 import { oneOf } from "./value-set.ts";
 import { type Storage, storageOf, volumeNeeds } from "./volumes.ts";
-import { relax, type Wishes, wishesOf } from "./wishes.ts";
+import { relax, required, type Wishes, wishesOf } from "./wishes.ts";
 
 /** A pod on a host. */
 export type Resident = { pod: Pod; footprint: Footprint; amounts: Amounts; terminating: boolean };
-
-export type PoolTemplate = { pool: Pool; template: Template; limits: Amounts | undefined; limitedNodes: number };
 
 export class Picture {
   readonly space = new ResourceSpace();
@@ -45,15 +45,22 @@ export class Picture {
   readonly #kindBySignature = new Map<string, Kind>();
   readonly #amountsBySignature = new Map<string, Amounts>();
   readonly #waiting = new Map<string, Map<string, Pod>>();
+  readonly #heldByHost = new Map<number, Amounts>();
   readonly #filterByCount = new Map<Count, Uint8Array>();
 
   constructor(problem: Problem) {
     this.namespaces = problem.namespaces;
     this.storage = storageOf(problem);
+    const lists = [
+      ...problem.pools.flatMap(pool => pool.instanceTypes.map(type => type.allocatable)),
+      ...problem.nodes.map(({ node }) => node.status?.allocatable ?? {}),
+    ];
+    // In an order that does not depend on who was met first.
+    for (const name of [...new Set(lists.flatMap(list => Object.keys(list)))].sort()) this.space.index(name);
     this.daemons = problem.daemons;
     this.hosts = new Hosts(this.space, this.texts, problem.nodes.length);
     const pools = [...problem.pools].sort((a, b) => (b.weight ?? 0) - (a.weight ?? 0) || (a.name < b.name ? -1 : 1));
-    this.pools = pools.map(pool => this.#poolTemplate(pool));
+    this.pools = pools.map(pool => poolTemplate(pool, this.space, this.table));
   }
 
   amounts(pod: Pod): Amounts {
@@ -101,16 +108,17 @@ export class Picture {
     for (const pod of pods) this.#leave(index, podKey(pod));
     this.#domains(index, -1);
     this.hosts.put(index, existing);
+    this.#heldByHost.delete(index);
     this.hosts.limits[index] = this.storage.limitsByNode.get(name);
     this.residents[index] ??= new Map();
     for (const kind of this.kinds) if (index < kind.admitted.length) kind.admitted[index] = 0;
     for (const known of this.#filterByCount.values()) if (index < known.length) known[index] = 0;
     this.#domains(index, 1);
+    this.#holdForDaemons(index);
     for (const pod of pods) this.#enter(index, pod);
     const waiting = this.#waiting.get(name);
     this.#waiting.delete(name);
     for (const pod of waiting?.values() ?? []) this.putPod(pod);
-    this.#reserveForDaemons(index, existing);
   }
 
   removeNode(name: string): void {
@@ -145,7 +153,7 @@ export class Picture {
     else for (const waiting of this.#waiting.values()) waiting.delete(key);
   }
 
-  addUpcoming(upcoming: UpcomingNode): OpenNode {
+  addUpcoming(upcoming: UpcomingNode): void {
     const sets = joined(setsOfLabels(upcoming.labels), setsOfRequirements(upcoming.requirements));
     const input = {
       name: upcoming.pool,
@@ -168,7 +176,19 @@ export class Picture {
       pods: [],
     };
     this.upcoming.push(node);
-    return node;
+    for (const pod of upcoming.pods) this.#seat(node, pod);
+  }
+
+  // An earlier answer put the pod there: it counts, even if today's rules would say otherwise.
+  #seat(node: OpenNode, pod: Pod): void {
+    const wished = this.kind(pod);
+    const kind = this.kind(pod, wished.signature, required(wished.wishes));
+    const state = admit(kind, node, { texts: this.texts, hostMin: () => 0 });
+    if (typeof state !== "string") node.state = state;
+    node.used = sum(node.used, this.amounts(pod));
+    node.ports = [...node.ports, ...kind.ports];
+    node.pods.push({ pod, kind });
+    this.tally(kind, count => domainOn(node, count, this.texts), { by: 1, terminating: false });
   }
 
   /** Enters or takes back what a pod means to others, at a host's labels or in a node's state. */
@@ -237,13 +257,16 @@ export class Picture {
     this.residents[index]?.set(podKey(pod), resident);
     this.#hostByPod.set(podKey(pod), index);
     this.occupy(index, resident, 1);
+    if (isDaemon(pod)) this.#holdForDaemons(index);
   }
 
   #leave(index: number, key: string): void {
     const resident = this.residents[index]?.get(key);
     this.residents[index]?.delete(key);
     this.#hostByPod.delete(key);
-    if (resident !== undefined) this.occupy(index, resident, -1);
+    if (resident === undefined) return;
+    this.occupy(index, resident, -1);
+    if (isDaemon(resident.pod)) this.#holdForDaemons(index);
   }
 
   occupy(index: number, { footprint, amounts, terminating }: Omit<Resident, "pod">, by: 1 | -1): void {
@@ -273,6 +296,18 @@ export class Picture {
     return footprint;
   }
 
+  // A node that is still coming up has not got all its daemons: what they will need is kept for them.
+  #holdForDaemons(index: number): void {
+    if (this.daemons.length === 0) return;
+    const before = this.#heldByHost.get(index);
+    if (before !== undefined) this.hosts.take(index, before, -1);
+    this.#heldByHost.delete(index);
+    if (this.hosts.nodes[index]?.initialized !== false) return;
+    const held = daemonsToCome(this, index);
+    this.#heldByHost.set(index, held);
+    this.hosts.take(index, held, 1);
+  }
+
   #passes({ keys, alternatives, tolerations }: NonNullable<Count["filter"]>, index: number): boolean {
     if (keys.some(key => (this.hosts.column(key)[index] ?? 0) === 0)) return false;
     if (alternatives !== undefined && !this.hosts.matches(index, alternatives)) return false;
@@ -287,55 +322,5 @@ export class Picture {
       if (by === 1) count.counter.addDomain(domain);
       else count.counter.dropDomain(domain);
     }
-  }
-
-  // A node that is still coming up has not got all its daemons: what they will need is kept for them.
-  #reserveForDaemons(index: number, { initialized = true }: ExistingNode): void {
-    if (initialized || this.daemons.length === 0) return;
-    const there = [...(this.residents[index]?.values() ?? [])].filter(({ pod }) =>
-      pod.metadata.ownerReferences?.some(({ kind }) => kind === "DaemonSet"),
-    );
-    const rest = new Float64Array(this.space.names.length);
-    for (const daemon of this.daemons) {
-      const kind = this.kind(daemon);
-      const { matches, tolerated } = this.hosts;
-      const runs =
-        matches.call(this.hosts, index, kind.alternatives) &&
-        tolerated.call(this.hosts, index, kind.tolerations, ["NoSchedule", "NoExecute"]);
-      for (const [r, amount] of runs ? this.amounts(daemon).entries() : []) rest[r] = (rest[r] ?? 0) + amount;
-    }
-    for (const { amounts } of there) for (const [r, amount] of amounts.entries()) rest[r] = (rest[r] ?? 0) - amount;
-    this.hosts.take(
-      index,
-      rest.map(amount => Math.max(0, amount)),
-      1,
-    );
-  }
-
-  #poolTemplate(pool: Pool): PoolTemplate {
-    const sets = joined(setsOfLabels(pool.labels), setsOfRequirements(pool.requirements));
-    const input = {
-      name: pool.name,
-      base: joined(sets, new Map([[nodePoolKey, oneOf([pool.name])]])),
-      taints: pool.taints ?? [],
-      instanceTypes: pool.instanceTypes,
-      minValues: pool.requirements.filter(({ minValues }) => minValues !== undefined),
-    };
-    const template = new Template(input, this.space, this.table);
-    return { pool, template, ...this.#limitsOf(pool) };
-  }
-
-  #limitsOf({ limits, usage }: Pool): Pick<PoolTemplate, "limits" | "limitedNodes"> {
-    if (limits === undefined) return { limits: undefined, limitedNodes: Number.POSITIVE_INFINITY };
-    const used = this.space.amounts(usage);
-    const rest = new Float64Array(this.space.names.length).fill(Number.POSITIVE_INFINITY);
-    for (const name in limits) {
-      if (name === "nodes") continue;
-      const index = this.space.index(name);
-      if (index >= rest.length) return this.#limitsOf({ limits, ...(usage && { usage }) } as Pool);
-      rest[index] = this.space.value(name, limits[name] ?? "0") - (used[index] ?? 0);
-    }
-    const nodes = limits["nodes"] === undefined ? Number.POSITIVE_INFINITY : this.space.value("nodes", limits["nodes"]);
-    return { limits: rest, limitedNodes: nodes - this.space.value("nodes", usage?.["nodes"] ?? "0") };
   }
 }

@@ -27,10 +27,9 @@ export class ResourceSpace {
 
   /** Amounts of a list. It is as long as the resources known so far; an index beyond means none. */
   amounts(list: ResourceList | undefined): Amounts {
-    const found: number[] = [];
-    for (const name in list) found[this.index(name)] = this.value(name, list[name] ?? "0");
+    for (const name in list) this.index(name);
     const amounts = new Float64Array(this.names.length);
-    for (const index in found) amounts[index] = found[index] ?? 0;
+    for (const name in list) amounts[this.index(name)] = this.value(name, list[name] ?? "0");
     return amounts;
   }
 
@@ -38,7 +37,7 @@ export class ResourceSpace {
     const cache = this.#valueByText[name === "cpu" ? 1 : 0];
     let value = cache.get(text);
     if (value === undefined) {
-      const parsed = parseQuantity(String(text));
+      const parsed = parseQuantity(text);
       // Stored objects passed the server's validation; what did not parse there counts as nothing, as a missing one.
       value = parsed.ok ? Number(name === "cpu" ? milliValue(parsed.value) : wholeValue(parsed.value)) : 0;
       cache.set(text, value);

@@ -8,7 +8,7 @@ import type { Count } from "./census.ts";
 import { hostTrouble, isAdmitted } from "./host-rules.ts";
 import type { Kind, SpreadRule } from "./kind.ts";
 import { tooFewValues } from "./min-values.ts";
-import { cheapestType, type OpenNode, sum } from "./node-view.ts";
+import { cheapestType, domainOn, type OpenNode, sum } from "./node-view.ts";
 import { Pending, type PodClass } from "./pending.ts";
 import type { Picture, PoolTemplate } from "./picture.ts";
 import type { Amounts } from "./resources.ts";
@@ -108,7 +108,7 @@ export class Search {
     if (kind.ports.length > 0) node.ports = [...node.ports, ...kind.ports];
     node.pods.push({ pod, kind });
     const domainOf = (count: Count): number => {
-      const domain = this.#domainOf(count, node);
+      const domain = domainOn(node, count, this.picture.texts);
       if (domain !== 0) this.#counted.push({ count, domain });
       return domain;
     };
@@ -176,20 +176,6 @@ export class Search {
     this.#hosted.push({ index, kind, amounts });
     const node = this.picture.hosts.nodes[index]?.node.metadata.name ?? "";
     this.placed.push({ pod, kind, target: { kind: "existing", node } });
-  }
-
-  #domainOf(count: Count, node: OpenNode): number {
-    if (count.filter !== undefined && !this.#isCountedOn(count, node)) return 0;
-    if (count.isHost) return node.host;
-    const values = node.template.values(node.state, count.counter.key);
-    return values.length === 1 ? this.picture.texts.id(values[0]) : 0;
-  }
-
-  #isCountedOn({ filter }: Count, { template, state }: OpenNode): boolean {
-    if (filter?.tolerations !== undefined && !template.toleratedBy(filter.tolerations, false)) return false;
-    return (
-      filter?.alternatives === undefined || filter.alternatives.some(one => template.join(state, one) !== undefined)
-    );
   }
 
   // While a pool can launch a node for the pod, there is always a host with none of the counted pods.

@@ -137,7 +137,11 @@ function placeNext(search: Search, one: PodClass): boolean {
 
 // Who wants to be with others on their host is not given a new one; and near the end a pod is cheaper on a node that is
 // there than on one of its own.
-function isBetterJoined(search: Search, { kind }: PodClass, { opening, floor }: { opening: Opening; floor: number }): boolean {
+function isBetterJoined(
+  search: Search,
+  { kind }: PodClass,
+  { opening, floor }: { opening: Opening; floor: number },
+): boolean {
   if (kind.affinities.some(({ counts }) => counts.some(({ isHost }) => isHost))) return true;
   if (floor > 0 || search.opened.length === 0) return false;
   const rest = dot(search.worth, search.pending.demand);

@@ -15,7 +15,7 @@ import {
   setsOfRequirements,
 } from "./requirements.ts";
 import type { Amounts, ResourceSpace } from "./resources.ts";
-import { intersect, isImpossible, oneOf, type ValueSet } from "./value-set.ts";
+import { intersect, isImpossible, oneOf, overlaps, type ValueSet } from "./value-set.ts";
 
 export type State = {
   readonly template: Template;
@@ -153,7 +153,16 @@ export class Template {
     }
     const left = [...priceByType.keys()].filter(type => Number.isFinite(priceByType[type]));
     const byPrice = Int32Array.from(left.sort((a, b) => (priceByType[a] ?? 0) - (priceByType[b] ?? 0) || a - b));
-    return { template: this, sets, offers, priceByType, cheapest, byPrice, childById: new Map(), valuesByKey: new Map() };
+    return {
+      template: this,
+      sets,
+      offers,
+      priceByType,
+      cheapest,
+      byPrice,
+      childById: new Map(),
+      valuesByKey: new Map(),
+    };
   }
 
   // What type and offering say about a key; undefined: nothing.
@@ -179,7 +188,7 @@ export class Template {
       mask = new Uint32Array(wordsFor(this.offerType.length));
       const byBase = this.base.has(key);
       for (const [offer, offered] of this.#offered(key).entries()) {
-        const possible = offered === undefined ? byBase || set.absent : !isImpossible(intersect(offered, set));
+        const possible = offered === undefined ? byBase || set.absent : overlaps(offered, set);
         if (possible) setBit(mask, offer);
       }
       this.#maskBySet.set(signature, mask);

@@ -54,6 +54,15 @@ export function intersect(a: ValueSet, b: ValueSet): ValueSet {
   return { absent, complement: false, values };
 }
 
+/** Whether there is a label that suits both: the same as an intersection that is possible, but cheaper. */
+export function overlaps(a: ValueSet, b: ValueSet): boolean {
+  if (a.absent && b.absent) return true;
+  if (a.complement && b.complement) return hasValue(intersect(a, b));
+  const [finite, other] = a.complement ? [b, a] : [a, b];
+  for (const value of finite.values) if (allows(other, value)) return true;
+  return false;
+}
+
 /** Whether a node whose label has this value will do; undefined: it has no such label. */
 export function allows(set: ValueSet, value: string | undefined): boolean {
   if (value === undefined) return set.absent;
