@@ -25,7 +25,7 @@ function ipv6Bytes(text: string, sloppy: boolean): number[] | undefined {
   const missing = 16 - left.length - right.length;
   // "::" stands for at least one group of zeros.
   if (tail === undefined ? missing !== 0 : missing < 2) return undefined;
-  return [...left, ...new Array<number>(missing).fill(0), ...right];
+  return [...left, ...Array.from({ length: missing }, () => 0), ...right];
 }
 
 function groups(text: string, mayEndInIpv4: boolean, sloppy: boolean): number[] | undefined {

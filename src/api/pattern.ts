@@ -2,6 +2,8 @@
 // refuses it, and written anew so that what remains means the same (`\s`, `.`, classes, flags). The verdict is Go's;
 // the running time is not: a backtracking engine can be slow where RE2 is linear.
 
+import { runes } from "./go-text.ts";
+
 const cache = new Map<string, RegExp | PatternError>();
 const cacheMax = 10_000;
 
@@ -62,7 +64,7 @@ class Translation {
 
   constructor(source: string) {
     this.#source = source;
-    this.#text = [...source];
+    this.#text = runes(source);
   }
 
   whole(): string {
@@ -339,7 +341,7 @@ function otherCases(low: number, high: number): string {
   for (let code = low; code <= Math.min(high, low + 0x2fff); code++) {
     const character = String.fromCodePoint(code);
     for (const other of [character.toLowerCase(), character.toUpperCase()])
-      if (other !== character && [...other].length === 1) out += escaped(other.codePointAt(0) ?? 0);
+      if (other !== character && runes(other).length === 1) out += escaped(other.codePointAt(0) ?? 0);
     if (/^[kK]$/.test(character)) out += "\\u{212a}";
     if (/^[sS]$/.test(character)) out += "\\u{17f}";
   }
@@ -351,7 +353,7 @@ function unicodeProperty(name: string): string | undefined {
   for (const candidate of [/^[A-Z][a-z]?$/.test(name) ? name : "", `Script=${name}`]) {
     if (candidate === "" || !/^[\w=]+$/.test(candidate)) continue;
     try {
-      new RegExp(`\\p{${candidate}}`, "u");
+      RegExp(`\\p{${candidate}}`, "u");
       return candidate;
     } catch {
       // Not a property that this engine knows: the next spelling, or none.

@@ -1,5 +1,7 @@
 // What can go wrong with an expression: it cannot be understood, or it has no value for these inputs.
 
+import { runes } from "../go-text.ts";
+
 /** No value: "no such key: x", "division by zero". The message is the API server's. */
 export class CelError extends Error {
   override readonly name = "CelError";
@@ -18,7 +20,7 @@ export function formatIssues(source: string, issues: readonly Issue[]): string {
     .sort((a, b) => a.at - b.at)
     .map(({ at, message }) => {
       const before = source.slice(0, at).split("\n");
-      const column = [...(before.at(-1) ?? "")].length;
+      const column = runes(before.at(-1) ?? "").length;
       const line = source.split("\n")[before.length - 1] ?? "";
       return `ERROR: <input>:${before.length}:${column + 1}: ${message}\n | ${line}\n | ${".".repeat(column)}^`;
     })

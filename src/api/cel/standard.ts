@@ -1,6 +1,6 @@
 // The standard library of CEL: operators, conversions, sizes, and the parts of timestamps and durations.
 
-import { goFloat } from "../go-text.ts";
+import { goFloat, runes } from "../go-text.ts";
 import { compilePattern, PatternError } from "../pattern.ts";
 import { CelError } from "./error.ts";
 import { method, type Overload, overload } from "./function.ts";
@@ -33,12 +33,12 @@ import {
   compare,
   concatenate,
   contains,
-  Dictionary,
+  type Dictionary,
   Duration,
   isEqual,
   List,
   lookUp,
-  Struct,
+  type Struct,
   sizeOf,
   Timestamp,
   TypeValue,
@@ -157,7 +157,7 @@ function element(value: Value, index: Value): Value {
 }
 
 const sized: readonly (readonly [Type, (value: never) => number])[] = [
-  [stringType, (text: string) => [...text].length],
+  [stringType, (text: string) => runes(text).length],
   [bytesType, (bytes: Uint8Array) => bytes.length],
   [listA, (list: List) => list.items.length],
   [mapAB, (map: Dictionary | Struct) => sizeOf(map)],

@@ -1,6 +1,7 @@
 // The string functions that CEL rules of a CRD may call (extension version 2 and find/findAll). Places and lengths
 // count code points, as Go's runes do.
 
+import { runes } from "../go-text.ts";
 import { compilePattern, PatternError } from "../pattern.ts";
 import { CelError } from "./error.ts";
 import { formatted } from "./format.ts";
@@ -16,40 +17,38 @@ function place(index: bigint, max: number): number {
 }
 
 function charAt(text: string, index: bigint): string {
-  const runes = [...text];
-  return runes[place(index, runes.length)] ?? "";
+  const points = runes(text);
+  return points[place(index, points.length)] ?? "";
 }
 
 function indexOf(text: string, wanted: string, from = 0n): bigint {
   if (wanted === "") return from;
   if (from < 0n) throw new CelError(`index out of range: ${from}`);
-  const runes = [...text];
-  if (from >= BigInt(runes.length)) return -1n;
-  const start = Number(from);
-  const found = runes.slice(start).join("").indexOf(wanted);
-  return found < 0 ? -1n : BigInt(start + [...runes.slice(start).join("").slice(0, found)].length);
+  const rest = runes(text).slice(Number(from)).join("");
+  const found = rest.indexOf(wanted);
+  return found < 0 ? -1n : from + BigInt(runes(rest.slice(0, found)).length);
 }
 
 function lastIndexOf(text: string, wanted: string, from?: bigint): bigint {
-  const runes = [...text];
-  if (wanted === "") return from ?? BigInt(runes.length);
-  const last = from ?? BigInt(runes.length - 1);
+  const points = runes(text);
+  if (wanted === "") return from ?? BigInt(points.length);
+  const last = from ?? BigInt(points.length - 1);
   if (last < 0n) {
     if (from === undefined) return -1n;
     throw new CelError(`index out of range: ${last}`);
   }
-  if (last >= BigInt(runes.length)) return -1n;
-  const length = [...wanted].length;
-  for (let i = Math.min(Number(last), runes.length - length); i >= 0; i--)
-    if (runes.slice(i, i + length).join("") === wanted) return BigInt(i);
+  if (last >= BigInt(points.length)) return -1n;
+  const length = runes(wanted).length;
+  for (let i = Math.min(Number(last), points.length - length); i >= 0; i--)
+    if (points.slice(i, i + length).join("") === wanted) return BigInt(i);
   return -1n;
 }
 
 function substring(text: string, start: bigint, end?: bigint): string {
-  const runes = [...text];
+  const points = runes(text);
   if (end !== undefined && start > end) throw new CelError(`invalid substring range. start: ${start}, end: ${end}`);
-  const from = place(start, runes.length);
-  return runes.slice(from, end === undefined ? undefined : place(end, runes.length)).join("");
+  const from = place(start, points.length);
+  return points.slice(from, end === undefined ? undefined : place(end, points.length)).join("");
 }
 
 function replace(text: string, old: string, by: string, times = -1n): string {
@@ -60,7 +59,7 @@ function replace(text: string, old: string, by: string, times = -1n): string {
     const at = rest.indexOf(old);
     if (at < 0) break;
     // An empty text is found before every rune: step over one, so that the next is found.
-    const step = old === "" ? ([...rest][0] ?? "") : old;
+    const step = old === "" ? (runes(rest)[0] ?? "") : old;
     out += rest.slice(0, at) + by + (old === "" ? step : "");
     if (step === "") break;
     rest = rest.slice(at + step.length);
@@ -70,7 +69,7 @@ function replace(text: string, old: string, by: string, times = -1n): string {
 
 function split(text: string, separator: string, max = -1n): List {
   if (max === 0n) return new List([]);
-  const parts = separator === "" ? [...text] : text.split(separator);
+  const parts = separator === "" ? runes(text) : text.split(separator);
   if (max < 0n || BigInt(parts.length) <= max) return new List(parts);
   const head = parts.slice(0, Number(max) - 1);
   return new List([...head, parts.slice(Number(max) - 1).join(separator)]);

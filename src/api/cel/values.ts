@@ -1,7 +1,7 @@
 // The values that CEL expressions compute with, their equality and their order. int is bigint, double is number; all
 // else that JavaScript has no own type for is a small class. Values are never changed.
 
-import { goJson } from "../go-text.ts";
+import { goJson, runes } from "../go-text.ts";
 import { CelError } from "./error.ts";
 import type { Type } from "./types.ts";
 
@@ -120,16 +120,10 @@ export class Opaque {
 
 export function typeName(value: Value): string {
   if (value === null) return "null_type";
-  switch (typeof value) {
-    case "boolean":
-      return "bool";
-    case "bigint":
-      return "int";
-    case "number":
-      return "double";
-    case "string":
-      return "string";
-  }
+  if (typeof value === "boolean") return "bool";
+  if (typeof value === "bigint") return "int";
+  if (typeof value === "number") return "double";
+  if (typeof value === "string") return "string";
   if (value instanceof Uint) return "uint";
   if (value instanceof Uint8Array) return "bytes";
   if (value instanceof Duration) return "google.protobuf.Duration";
@@ -260,7 +254,9 @@ function isNumber(value: Value): value is bigint | number | Uint {
 function compareNumbers(a: bigint | number | Uint, b: bigint | number | Uint): number {
   const left = a instanceof Uint ? a.value : a;
   const right = b instanceof Uint ? b.value : b;
-  return left < right ? -1 : left > right ? 1 : left == right ? 0 : Number.NaN;
+  if (left < right) return -1;
+  if (left > right) return 1;
+  return Number.isNaN(Number(left)) || Number.isNaN(Number(right)) ? Number.NaN : 0;
 }
 
 function compareBytes(a: Uint8Array, b: Uint8Array): number {
@@ -283,8 +279,8 @@ export function compare(a: Value, b: Value): number | undefined {
 /** By code points, as Go compares UTF-8; JavaScript's own order differs above U+FFFF. */
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
-  const left = [...a];
-  const right = [...b];
+  const left = runes(a);
+  const right = runes(b);
   for (let i = 0; i < Math.min(left.length, right.length); i++)
     if (left[i] !== right[i]) return (left[i]?.codePointAt(0) ?? 0) < (right[i]?.codePointAt(0) ?? 0) ? -1 : 1;
   return Math.sign(left.length - right.length);

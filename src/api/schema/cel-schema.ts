@@ -160,7 +160,14 @@ export function celValueOf(raw: unknown, schema: Schema): Value {
 }
 
 function unfit(wanted: string, raw: unknown): never {
-  throw new CelError(`invalid data, expected ${wanted}, got ${typeof raw}`);
+  throw new CelError(`invalid data, expected ${wanted}, got ${goType(raw)}`);
+}
+
+function goType(raw: unknown): string {
+  if (Array.isArray(raw)) return "[]interface {}";
+  if (typeof raw === "object") return "map[string]interface {}";
+  if (typeof raw === "number") return Number.isInteger(raw) ? "int64" : "float64";
+  return typeof raw === "boolean" ? "bool" : typeof raw;
 }
 
 function intOrString(raw: unknown): Value {

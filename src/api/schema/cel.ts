@@ -2,12 +2,10 @@
 // schema. The server charges rules by an estimated cost; we count steps of evaluation instead, against the same
 // numbers, so a rule that runs away is stopped here too, though not at the same point.
 
-import type { Value } from "../cel/values.ts";
 import { celTypeOf, celValueOf, withTypeAndObjectMeta } from "./cel-schema.ts";
-import { CelError } from "../cel/error.ts";
 import { correlatedItem, isFields, type Pair } from "./correlate.ts";
 import { duplicate, forbidden, invalid, omitted, required } from "./field-error.ts";
-import { type CompiledRule, compileRule, complaintOf, judge } from "./rule.ts";
+import { type CompiledRule, compileRule, complaintOf, judge, type Subject as RuleSubject } from "./rule.ts";
 import type { FieldError, Schema } from "./schema.ts";
 
 /** The rules of one node of a schema and of what lies below; nodes without any rule are left out. */
@@ -105,14 +103,9 @@ class Evaluation {
     return findings;
   }
 
-  #judged(
-    rule: CompiledRule,
-    values: { self: () => Value; old: () => Value | undefined },
-    subject: Subject,
-    type: string,
-  ): FieldError[] {
+  #judged(rule: CompiledRule, values: RuleSubject, subject: Subject, type: string): FieldError[] {
     const { path, value } = subject;
-    const verdict = judgeSafely(rule, values);
+    const verdict = judge(rule, values);
     this.#stepsLeft = verdict.exhausted === true ? -1 : this.#stepsLeft - verdict.steps;
     if (this.#stepsLeft < 0 && verdict.exhausted !== true) {
       const text = "validation failed due to running out of cost budget, no further validation rules will be run";
@@ -122,7 +115,7 @@ class Evaluation {
     if (verdict.holds || (!rule.usesOldSelf && isTolerated(subject))) return [];
     const at = rule.fieldPath === "" ? path : path === "" ? rule.fieldPath : `${path}.${rule.fieldPath}`;
     const shown = type === "object" || type === "array" ? omitted : value;
-    return [refusal(rule, at, shown, complaintOf(rule, values.self(), values.old()))];
+    return [refusal(rule, at, shown, complaintOf(rule, values))];
   }
 
   #below(node: RuleNode, subject: Subject): FieldError[] {
@@ -162,19 +155,6 @@ function lazily<T>(make: () => T): () => T {
     made ??= { value: make() };
     return made.value;
   };
-}
-
-/** Data that does not fit its schema has no value: the rule fails with that as its reason. */
-function judgeSafely(
-  rule: CompiledRule,
-  values: { self: () => Value; old: () => Value | undefined },
-): ReturnType<typeof judge> {
-  try {
-    return judge(rule, values.self(), values.old());
-  } catch (error) {
-    if (!(error instanceof CelError)) throw error;
-    return { holds: false, steps: 0, error: `${error.message} evaluating rule: ${rule.rule.rule.trim()}` };
-  }
 }
 
 function pairedField({ pair, nearest, path }: Subject, key: string): Pick<Subject, "pair" | "nearest"> {

@@ -42,10 +42,6 @@ export function tooMany(path: string, actual: number, max: number): FieldError {
   return { path, reason: "FieldValueTooMany", message: body("Too many", actual, detail) };
 }
 
-export function internalError(path: string, detail: string): FieldError {
-  return { path, reason: "InternalError", message: body("Internal error", omitted, detail) };
-}
-
 function body(kind: string, value: unknown, detail: string): string {
   const shown = value === omitted ? kind : `${kind}: ${goValue(value)}`;
   return detail === "" ? shown : `${shown}: ${detail}`;

@@ -146,10 +146,7 @@ function updateFindings(metadata: Metadata, old: Metadata, path: string): FieldE
   const known = list(old["finalizers"]);
   const added = list(metadata["finalizers"]).filter(finalizer => !known.includes(finalizer));
   if (old["deletionTimestamp"] !== undefined && added.length > 0) {
-    const shown = `[]string{${[...new Set(added)]
-      .sort()
-      .map(name => JSON.stringify(name))
-      .join(", ")}}`;
+    const shown = `[]string{${[...new Set(added.map(name => JSON.stringify(name)))].sort().join(", ")}}`;
     const rule = "no new finalizers can be added if the object is being deleted";
     findings.push(forbidden(`${path}.finalizers`, `${rule}, found new finalizers ${shown}`));
   }

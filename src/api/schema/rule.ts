@@ -51,14 +51,17 @@ function compileMessage(source: string, variables: Variable[]): Program | string
   return typeof program === "string" && program !== wrong ? `messageExpression ${program}` : program;
 }
 
+/** What a rule sees. Made when asked for: data that does not fit its schema has no value, and that is the rule's error. */
+export type Subject = { self: () => Value; old: () => Value | undefined };
+
 export type Verdict = { holds: boolean; steps: number; error?: string; exhausted?: boolean };
 
-/** `old` is undefined where the value has no predecessor; only rules with optionalOldSelf are asked then. */
-export function judge({ rule, program }: CompiledRule, self: Value, old: Value | undefined): Verdict {
+/** `old` gives undefined where the value has no predecessor; only rules with optionalOldSelf are asked then. */
+export function judge({ rule, program }: CompiledRule, subject: Subject): Verdict {
   if (program === undefined) return { holds: true, steps: 0 };
   const said = rule.message === undefined || rule.message === "" ? rule.rule.trim() : rule.message.trim();
   try {
-    const { value, steps } = program.run(variablesOf(rule, self, old));
+    const { value, steps } = program.run(variablesOf(rule, subject));
     return { holds: value === true, steps };
   } catch (error) {
     if (error instanceof StepsExceeded) {
@@ -74,7 +77,9 @@ export function judge({ rule, program }: CompiledRule, self: Value, old: Value |
   }
 }
 
-function variablesOf(rule: Rule, self: Value, old: Value | undefined): Value[] {
+function variablesOf(rule: Rule, subject: Subject): Value[] {
+  const self = subject.self();
+  const old = subject.old();
   if (rule.optionalOldSelf === true) return [self, old === undefined ? Optional.none : new Optional(old)];
   return old === undefined ? [self] : [self, old];
 }
@@ -82,8 +87,8 @@ function variablesOf(rule: Rule, self: Value, old: Value | undefined): Value[] {
 const messageMaxBytes = 5 * 1024;
 
 /** What to say of a value that the rule refuses. A messageExpression that gives nothing usable is passed over. */
-export function complaintOf({ rule, message }: CompiledRule, self: Value, old: Value | undefined): string {
-  const computed = message === undefined ? undefined : computedMessage(message, variablesOf(rule, self, old));
+export function complaintOf({ rule, message }: CompiledRule, subject: Subject): string {
+  const computed = message === undefined ? undefined : computedMessage(message, variablesOf(rule, subject));
   if (computed !== undefined) return computed;
   return rule.message === undefined || rule.message === "" ? `failed rule: ${rule.rule.trim()}` : rule.message.trim();
 }

@@ -15,6 +15,8 @@ export type ValidateOptions = {
   old?: unknown;
   /** A write to the status subresource checks the values of `status` alone (CEL rules see the whole object). */
   subresource?: "status";
+  /** What was found about the object's metadata: like any finding it may keep the rules from being checked. */
+  metadata?: readonly FieldError[];
 };
 
 export function validate(value: unknown, schema: Schema, options: ValidateOptions = {}): FieldError[] {
@@ -27,7 +29,8 @@ export function validate(value: unknown, schema: Schema, options: ValidateOption
   const lists = listTypeErrors(value, schema);
   if (lists.length > 0 && (old === undefined || listTypeErrors(old, schema).length === 0)) findings.push(...lists);
   if (!hasRules(schema)) return findings;
-  if (findings.some(({ reason }) => blocking.has(reason))) return [...findings, rulesNotChecked];
+  if ([...(options.metadata ?? []), ...findings].some(({ reason }) => blocking.has(reason)))
+    return [...findings, rulesNotChecked];
   return [...findings, ...ruleErrors(schema, { value, old, pair })];
 }
 

@@ -3,7 +3,7 @@
 
 import { quoted } from "../parsed.ts";
 import type { Pair } from "./correlate.ts";
-import { goJson } from "../go-text.ts";
+import { goJson, runes } from "../go-text.ts";
 import { invalid, notSupported, required, tooLong, tooMany, typeInvalid } from "./field-error.ts";
 import { formatCheck } from "../formats.ts";
 import { checkNumber, isNearlyInteger } from "./numbers.ts";
@@ -156,9 +156,9 @@ function jsonType(value: unknown): string {
 function checkString(value: string, schema: Schema, path: string, report: Report): void {
   const { minLength, maxLength, pattern } = schema;
   report.matches++;
-  if (maxLength !== undefined && value.length > maxLength && runes(value) > maxLength)
+  if (maxLength !== undefined && value.length > maxLength && runes(value).length > maxLength)
     return report.add(tooLong(path, maxLength), `${path} in body should be at most ${maxLength} chars long`);
-  if (minLength !== undefined && runes(value) < minLength) {
+  if (minLength !== undefined && runes(value).length < minLength) {
     const text = `${path} in body should be at least ${minLength} chars long`;
     return report.add(invalid(path, value, text), text);
   }
@@ -176,12 +176,6 @@ function patternFailure(value: string, pattern: string): string | undefined {
     if (error instanceof PatternError) return `${pattern}, but pattern is invalid: ${error.message}`;
     throw error;
   }
-}
-
-function runes(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
 }
 
 function checkFormat(value: string, format: string, path: string, report: Report): void {

@@ -5,7 +5,7 @@ import type { Finding } from "./server.ts";
 export type Difference = {
   why: string;
   /** Makes both sides' messages equal; undefined leaves the finding out. */
-  accept(finding: Finding): Finding | undefined;
+  accept: (finding: Finding) => Finding | undefined;
 };
 
 const reworded = (form: RegExp, by: string): Difference["accept"] => {
