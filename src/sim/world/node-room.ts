@@ -1,0 +1,121 @@
+// Nodes and what is taken of them, kept up to date by what changes: the scheduler's picture.
+
+import { amountsOf, addTo, type Amounts, podRequests } from "./pod-requests.ts";
+import { hasEnded, keyOf, type Node, type Pod } from "./objects.ts";
+
+export type HostPort = { ip: string; protocol: string; port: number };
+
+/** A pod made ready for judging: what it asks is computed once. */
+export type Placed = { pod: Pod; requests: Amounts; ports: readonly HostPort[]; hasAntiAffinity: boolean };
+
+/** What counts for the score of a pod that requests nothing, as in kube-scheduler: else all such pods pile up. */
+const assumed: Amounts = new Map([
+  ["cpu", 100],
+  ["memory", 200 * 1024 * 1024],
+]);
+
+export class Room {
+  node: Node;
+  allocatable: Amounts;
+  readonly taken: Amounts = new Map();
+  readonly scored: Amounts = new Map();
+  readonly placedByKey = new Map<string, Placed>();
+
+  constructor(node: Node) {
+    this.node = node;
+    this.allocatable = amountsOf(node.status.allocatable ?? node.status.capacity);
+  }
+
+  set(node: Node): void {
+    this.node = node;
+    this.allocatable = amountsOf(node.status.allocatable ?? node.status.capacity);
+  }
+
+  add(placed: Placed): void {
+    this.#count(placed, 1);
+    this.placedByKey.set(keyOf(placed.pod), placed);
+  }
+
+  remove(key: string): void {
+    const placed = this.placedByKey.get(key);
+    if (placed === undefined) return;
+    this.#count(placed, -1);
+    this.placedByKey.delete(key);
+  }
+
+  #count({ requests }: Placed, sign: 1 | -1): void {
+    addTo(this.taken, requests, sign);
+    addTo(this.scored, scoredRequests(requests), sign);
+  }
+}
+
+export function scoredRequests(requests: Amounts): Amounts {
+  return new Map([...assumed].map(([name, amount]) => [name, requests.get(name) ?? amount]));
+}
+
+export function placed(pod: Pod): Placed {
+  const { spec } = pod;
+  const required = spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const ports = spec.containers.flatMap(container => container.ports ?? []);
+  return {
+    pod,
+    requests: podRequests(spec),
+    ports: ports.flatMap(({ hostPort, hostIP, protocol = "TCP" }) =>
+      hostPort ? [{ ip: hostIP || "0.0.0.0", protocol, port: hostPort }] : [],
+    ),
+    hasAntiAffinity: (required?.length ?? 0) > 0,
+  };
+}
+
+export class Rooms {
+  readonly roomByNode = new Map<string, Room>();
+  /** Of pods that keep others away: few, and asked for every pod. */
+  readonly antiAffine = new Map<string, { placed: Placed; nodeName: string }>();
+  /** Pods whose node is not known yet, by node. */
+  readonly #homeless = new Map<string, Map<string, Placed>>();
+  readonly #nodeByPod = new Map<string, string>();
+
+  nodeChanged(node: Node): void {
+    const { name } = node.metadata;
+    const room = this.roomByNode.get(name);
+    if (room !== undefined) {
+      room.set(node);
+      return;
+    }
+    const made = new Room(node);
+    this.roomByNode.set(name, made);
+    for (const one of this.#homeless.get(name)?.values() ?? []) made.add(one);
+    this.#homeless.delete(name);
+  }
+
+  nodeGone(name: string): void {
+    const room = this.roomByNode.get(name);
+    this.roomByNode.delete(name);
+    if (room !== undefined && room.placedByKey.size > 0) this.#homeless.set(name, new Map(room.placedByKey));
+  }
+
+  /** A pod takes room from its binding to its end. */
+  podChanged(pod: Pod, isGone: boolean): void {
+    const key = keyOf(pod);
+    const nodeName = pod.spec.nodeName ?? "";
+    const takes = !isGone && nodeName !== "" && !hasEnded(pod);
+    const before = this.#nodeByPod.get(key);
+    if (before !== undefined) this.#take(key, before);
+    if (takes) this.#put(key, nodeName, placed(pod));
+  }
+
+  #put(key: string, nodeName: string, one: Placed): void {
+    this.#nodeByPod.set(key, nodeName);
+    if (one.hasAntiAffinity) this.antiAffine.set(key, { placed: one, nodeName });
+    const room = this.roomByNode.get(nodeName);
+    if (room !== undefined) room.add(one);
+    else this.#homeless.set(nodeName, (this.#homeless.get(nodeName) ?? new Map<string, Placed>()).set(key, one));
+  }
+
+  #take(key: string, nodeName: string): void {
+    this.#nodeByPod.delete(key);
+    this.antiAffine.delete(key);
+    this.roomByNode.get(nodeName)?.remove(key);
+    this.#homeless.get(nodeName)?.delete(key);
+  }
+}

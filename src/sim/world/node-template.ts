@@ -1,0 +1,141 @@
+// How a simulated kubelet registers its node and what it reports of it: the conditions that kubelets own and no other.
+
+import type { Manifest } from "../../api/meta.ts";
+import { hostnameKey } from "../../api/node.ts";
+import type { Taint } from "../../api/taint.ts";
+import { timestamp } from "../object-meta.ts";
+import { conditionOf, type Verdict, withTransition } from "./conditions.ts";
+import type { Condition, Node } from "./objects.ts";
+import { type NodeFaults, simulateAnnotation } from "./simulated-faults.ts";
+
+export type NodeTemplate = {
+  name: string;
+  labels?: Readonly<Record<string, string>>;
+  annotations?: Readonly<Record<string, string>>;
+  taints?: readonly Taint[];
+  capacity: Readonly<Record<string, string>>;
+  /** Default: all of the capacity. */
+  allocatable?: Readonly<Record<string, string>>;
+  providerID?: string;
+  /** From registration to Ready. Default 0; Infinity: never. */
+  readyAfterMs?: number;
+};
+
+const ownConditions = ["MemoryPressure", "DiskPressure", "PIDPressure", "Ready"] as const;
+
+const well: Record<(typeof ownConditions)[number], Verdict> = {
+  MemoryPressure: {
+    type: "MemoryPressure",
+    status: "False",
+    reason: "KubeletHasSufficientMemory",
+    message: "kubelet has sufficient memory available",
+  },
+  DiskPressure: {
+    type: "DiskPressure",
+    status: "False",
+    reason: "KubeletHasNoDiskPressure",
+    message: "kubelet has no disk pressure",
+  },
+  PIDPressure: {
+    type: "PIDPressure",
+    status: "False",
+    reason: "KubeletHasSufficientPID",
+    message: "kubelet has sufficient PID available",
+  },
+  Ready: { type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" },
+};
+const notYetReady: Verdict = {
+  type: "Ready",
+  status: "False",
+  reason: "KubeletNotReady",
+  message: "container runtime network not ready",
+};
+
+export type Report = { isUp: boolean; faults: NodeFaults };
+
+/** What the kubelet says now, its own conditions first, then those that a person asked for. */
+export function reported({ isUp, faults }: Report): Verdict[] {
+  const own = ownConditions.map(type => (type === "Ready" && !isUp ? notYetReady : well[type]));
+  const asked = [...faults.statusByCondition].filter(([type]) => !isOwn(type));
+  return [...own, ...asked.map(([type]) => ({ type, status: "" }))].map(verdict => {
+    const status = faults.statusByCondition.get(verdict.type);
+    return status === undefined || status === verdict.status ? verdict : simulated(verdict.type, status);
+  });
+}
+
+export function isOwn(type: string): boolean {
+  return (ownConditions as readonly string[]).includes(type);
+}
+
+/** Somebody else found us silent: what we own reads Unknown until we write it again. */
+export function isDeclaredUnknown(node: Node): boolean {
+  return ownConditions.some(type => conditionOf(node, type)?.reason === "NodeStatusUnknown");
+}
+
+export function heartbeat(node: Node | undefined, verdicts: readonly Verdict[], now: number): Condition[] {
+  return verdicts.map(verdict => ({
+    ...withTransition(node && conditionOf(node, verdict.type), verdict, now),
+    lastHeartbeatTime: timestamp(now),
+  }));
+}
+
+/** `number` tells the machine from the others: its address and ids are made of it. */
+export function registration(template: NodeTemplate, number: number, conditions: readonly Condition[]): Manifest {
+  const { name, labels, annotations, taints, capacity, allocatable = capacity, providerID } = template;
+  const architecture = labels?.["kubernetes.io/arch"] ?? "amd64";
+  const operatingSystem = labels?.["kubernetes.io/os"] ?? "linux";
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: {
+      name,
+      labels: {
+        "beta.kubernetes.io/arch": architecture,
+        "beta.kubernetes.io/os": operatingSystem,
+        "kubernetes.io/arch": architecture,
+        "kubernetes.io/os": operatingSystem,
+        [hostnameKey]: name,
+        ...labels,
+      },
+      ...(annotations && { annotations: { ...annotations } }),
+    },
+    spec: { ...(providerID && { providerID }), ...(taints?.length && { taints }) },
+    status: {
+      capacity,
+      allocatable,
+      conditions,
+      addresses: [
+        { type: "InternalIP", address: addressOf(number) },
+        { type: "Hostname", address: name },
+      ],
+      nodeInfo: nodeInfo(number, architecture, operatingSystem),
+    },
+  };
+}
+
+/** 10.128.0.0/9 is the machines'; pods have the other half. */
+export function addressOf(number: number): string {
+  return `10.${128 + ((number >> 16) & 127)}.${(number >> 8) & 255}.${number & 255}`;
+}
+
+function nodeInfo(number: number, architecture: string, operatingSystem: string): Record<string, string> {
+  const id = number.toString(16).padStart(32, "0");
+  const uuid = `${id.slice(0, 8)}-${id.slice(8, 12)}-${id.slice(12, 16)}-${id.slice(16, 20)}-${id.slice(20)}`;
+  return {
+    machineID: id,
+    systemUUID: uuid,
+    bootID: uuid,
+    kernelVersion: "6.12.0",
+    osImage: "Simulated",
+    containerRuntimeVersion: "simulated://1.0.0",
+    kubeletVersion: "v1.36.3",
+    kubeProxyVersion: "",
+    operatingSystem,
+    architecture,
+  };
+}
+
+function simulated(type: string, status: string): Verdict {
+  const reason = type === "Ready" ? "KubeletNotReady" : "Simulated";
+  return { type, status, reason, message: `The annotation ${simulateAnnotation} asks for it.` };
+}

@@ -1,0 +1,88 @@
+// Keeps as many pods as a ReplicaSet asks for. Which ones go first when there are too many is kube-controller-manager's
+// ranking (1.36). Pods that match its selector but are not its own are left alone.
+
+import { deepEqual } from "../json-value.ts";
+import { conditionOf, isReady } from "./conditions.ts";
+import { isActive, isDeleting, type Pod, type ReplicaSet } from "./objects.ts";
+import type { Picture } from "./picture.ts";
+import { countsOf, podOf } from "./pod-template.ts";
+import { type ControllerOptions, controllerWorker } from "./workload-controller.ts";
+import type { Worker } from "./worker.ts";
+
+const burst = 500;
+const deletionCost = "controller.kubernetes.io/pod-deletion-cost";
+
+export function replicaSetController(picture: Picture, options: ControllerOptions = {}): Worker {
+  const { replicaSets, pods } = picture;
+  const sync = (owner: ReplicaSet) => syncReplicaSet(picture, owner);
+  return controllerWorker(picture, { kind: "ReplicaSet", owners: replicaSets, dependents: [pods], sync }, options);
+}
+
+async function syncReplicaSet(picture: Picture, replicaSet: ReplicaSet): Promise<number | undefined> {
+  const { uid } = replicaSet.metadata;
+  if (!isDeleting(replicaSet)) await scale(picture, replicaSet);
+  const now = picture.clock.now();
+  const all = picture.podsByController.of(uid);
+  const { status, wakeAt } = statusOf(replicaSet, all, now);
+  if (!deepEqual(status, replicaSet.status)) await picture.replicaSets.updateStatus(replicaSet, status);
+  return wakeAt;
+}
+
+async function scale({ pods, podsByController }: Picture, replicaSet: ReplicaSet): Promise<void> {
+  const { metadata, spec } = replicaSet;
+  const active = podsByController.of(metadata.uid).filter(isActive);
+  const missing = (spec.replicas ?? 1) - active.length;
+  for (let i = 0; i < Math.min(missing, burst); i++) {
+    await pods.create(podOf(replicaSet, { template: spec.template, named: { generateName: `${metadata.name}-` } }));
+  }
+  if (missing >= 0) return;
+  for (const pod of ranked(active).slice(0, Math.min(-missing, burst))) await pods.delete(pod);
+}
+
+function statusOf(replicaSet: ReplicaSet, all: readonly Pod[], now: number) {
+  const { metadata, spec, status: before } = replicaSet;
+  const active = all.filter(isActive);
+  const labels = Object.entries(spec.template.metadata?.labels ?? {});
+  const isFullyLabelled = ({ metadata }: Pod) => labels.every(([key, value]) => metadata.labels?.[key] === value);
+  const { readyCount, availableCount, wakeAt } = countsOf(active, spec.minReadySeconds ?? 0, now);
+  const fully = active.filter(isFullyLabelled).length;
+  const status: ReplicaSet["status"] = {
+    replicas: active.length,
+    ...(fully > 0 && { fullyLabeledReplicas: fully }),
+    ...(readyCount > 0 && { readyReplicas: readyCount }),
+    ...(availableCount > 0 && { availableReplicas: availableCount }),
+    terminatingReplicas: all.filter(isDeleting).length,
+    ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }),
+    ...(before.conditions && { conditions: before.conditions }),
+  };
+  return { status, wakeAt };
+}
+
+const phaseRank = { Pending: 0, Unknown: 1, Running: 2, Succeeded: 2, Failed: 2 } as const;
+
+/** Those that go first: what has come least far, then those that share a node, then the youngest. */
+export function ranked(pods: readonly Pod[]): Pod[] {
+  const countByNode = new Map<string, number>();
+  for (const { spec } of pods)
+    if (spec.nodeName) countByNode.set(spec.nodeName, (countByNode.get(spec.nodeName) ?? 0) + 1);
+  const rank = (pod: Pod): readonly (number | string)[] => [
+    pod.spec.nodeName ? 1 : 0,
+    phaseRank[pod.status.phase ?? "Pending"],
+    isReady(pod) ? 1 : 0,
+    Number(pod.metadata.annotations?.[deletionCost] ?? 0) || 0,
+    -(countByNode.get(pod.spec.nodeName ?? "") ?? 0),
+    -Date.parse(conditionOf(pod, "Ready")?.lastTransitionTime ?? "") || 0,
+    -Date.parse(pod.metadata.creationTimestamp),
+    pod.metadata.name,
+  ];
+  const ranks = new Map(pods.map(pod => [pod, rank(pod)]));
+  return [...pods].sort((a, b) => compare(ranks.get(a) ?? [], ranks.get(b) ?? []));
+}
+
+function compare(a: readonly (number | string)[], b: readonly (number | string)[]): number {
+  for (const [index, left] of a.entries()) {
+    const right = b[index] ?? 0;
+    if (left !== right) return left < right ? -1 : 1;
+  }
+  return 0;
+}

@@ -1,0 +1,226 @@
+// Binds pending pods to nodes: those of highest priority first, then in the order in which they came, each to the node
+// with the largest free share. Without preemption and without preferences; what fits nowhere waits until the picture
+// changes.
+
+import type { Clock } from "../../control/ports.ts";
+import { conditionOf, type Verdict, withTransition } from "./conditions.ts";
+import { recordEvent } from "./events.ts";
+import { type Change, isNotFound } from "./mirror.ts";
+import { fitCheck } from "./node-fit.ts";
+import { type Placed, placed, type Room, Rooms, scoredRequests } from "./node-room.ts";
+import { controllerOf, hasEnded, isActive, type Node, type Pod } from "./objects.ts";
+import type { Picture } from "./picture.ts";
+import { affinityCheck } from "./pod-affinity.ts";
+import { podResource } from "./resources.ts";
+import { spreadCheck } from "./topology-spread.ts";
+import { Worker } from "./worker.ts";
+import { deepEqual } from "../json-value.ts";
+
+const schedulerName = "default-scheduler";
+/** What was refused is looked at again once in this time at most, however much changes. */
+const retryMs = 1000;
+const pass = "pass";
+
+export type SchedulerOptions = { failed?(error: unknown, key: string): void };
+
+type Verdicts = { room: Room } | { message: string };
+
+export class Scheduler {
+  readonly #picture: Picture;
+  readonly #clock: Clock;
+  readonly #rooms = new Rooms();
+  /** In the order in which they came. */
+  readonly #pending = new Set<string>();
+  readonly #refused = new Set<string>();
+  readonly #worker: Worker;
+  #retriedAt = Number.NEGATIVE_INFINITY;
+  #start = 0;
+
+  constructor(picture: Picture, { failed }: SchedulerOptions = {}) {
+    this.#picture = picture;
+    this.#clock = picture.clock;
+    const sync = () => this.#pass();
+    this.#worker = new Worker({ clock: picture.clock, after: picture.synced, sync, ...(failed && { failed }) });
+    picture.nodes.onChange(change => this.#nodeChanged(change));
+    picture.pods.onChange(change => this.#podChanged(change));
+  }
+
+  stop(): void {
+    this.#worker.stop();
+  }
+
+  #nodeChanged({ object, previous, isGone }: Change<Node>): void {
+    if (isGone) this.#rooms.nodeGone(object.metadata.name);
+    else this.#rooms.nodeChanged(object);
+    const looks = ({ metadata, spec, status }: Node) => [metadata.labels, spec, status.allocatable];
+    if (previous === undefined || !deepEqual(looks(object), looks(previous))) this.#pictureChanged();
+  }
+
+  #podChanged({ key, object, previous, isGone }: Change<Pod>): void {
+    const isOurs = !isGone && isPending(object);
+    if (!isOurs) {
+      this.#pending.delete(key);
+      this.#refused.delete(key);
+    } else if (!this.#refused.has(key)) {
+      this.#pending.add(key);
+      this.#worker.add(pass);
+    }
+    const wasPlaced = previous !== undefined && previous.spec.nodeName;
+    const isPlaced = !isGone && object.spec.nodeName;
+    if (!wasPlaced && !isPlaced) return;
+    if (isSamePlace(previous, object, isGone)) return;
+    this.#rooms.podChanged(object, isGone);
+    this.#pictureChanged();
+  }
+
+  /** Everything that waits may fit now. */
+  #pictureChanged(): void {
+    if (this.#refused.size > 0) this.#worker.addAt(pass, Math.max(this.#clock.now(), this.#retriedAt + retryMs));
+  }
+
+  async #pass(): Promise<void> {
+    const now = this.#clock.now();
+    if (this.#refused.size > 0 && now >= this.#retriedAt + retryMs) {
+      this.#retriedAt = now;
+      for (const key of this.#refused) this.#pending.add(key);
+      this.#refused.clear();
+    }
+    const pods = [...this.#pending].flatMap(key => this.#picture.pods.get(key) ?? []).filter(isPending);
+    this.#pending.clear();
+    // Sorting is stable: pods of one priority keep their order.
+    pods.sort((a, b) => (b.spec.priority ?? 0) - (a.spec.priority ?? 0));
+    const hopeless = new Map<string, string>();
+    for (const pod of pods) await this.#place(pod, hopeless);
+  }
+
+  /** Pods of one controller that ask for the same and look at no other pod fail for the same reason. */
+  async #place(pod: Pod, hopeless: Map<string, string>): Promise<void> {
+    const likeness = likenessOf(pod);
+    const known = likeness && hopeless.get(likeness);
+    const verdict = known === undefined ? this.#judge(placed(pod)) : { message: known };
+    try {
+      if ("room" in verdict) await this.#bind(pod, verdict.room.node.metadata.name);
+      else {
+        if (likeness) hopeless.set(likeness, verdict.message);
+        this.#refused.add(keyIn(pod));
+        await this.#refuse(pod, verdict.message);
+      }
+    } catch (error) {
+      if (!isNotFound(error)) {
+        this.#pending.add(keyIn(pod));
+        throw error;
+      }
+    }
+  }
+
+  #judge(candidate: Placed): Verdicts {
+    const { pod } = candidate;
+    const misfits = fitCheck(candidate);
+    const checks = [
+      spreadCheck(pod, this.#rooms),
+      affinityCheck(pod, this.#rooms, this.#picture.namespaces.values()),
+    ].flatMap(check => check ?? []);
+    const rooms = [...this.#rooms.roomByNode.values()];
+    const enough = feasibleEnough(rooms.length);
+    const countByReason = new Map<string, number>();
+    let best: { room: Room; score: number } | undefined;
+    let feasible = 0;
+    for (let i = 0; i < rooms.length && feasible < enough; i++) {
+      const room = rooms[(this.#start + i) % rooms.length] as Room; // within its length
+      const own = misfits(room);
+      const reasons = own.length > 0 ? own : firstOf(checks.map(check => check(room)));
+      for (const reason of reasons) countByReason.set(reason, (countByReason.get(reason) ?? 0) + 1);
+      if (reasons.length > 0) continue;
+      feasible++;
+      const score = freeShare(candidate, room);
+      if (best === undefined || score > best.score) best = { room, score };
+      if (feasible === enough) this.#start = (this.#start + i + 1) % rooms.length;
+    }
+    return best ?? { message: refusalMessage(rooms.length, countByReason) };
+  }
+
+  async #bind({ metadata }: Pod, nodeName: string): Promise<void> {
+    const { name, namespace = "", uid } = metadata;
+    const key = { name, namespace };
+    const target = { apiVersion: "v1", kind: "Node", name: nodeName };
+    const binding = { apiVersion: "v1", kind: "Binding", metadata: { name, namespace, uid }, target };
+    const { api, pods } = this.#picture;
+    await api.create(podResource, key, binding, { subresource: "binding" });
+    // A binding is answered with a Status: what it made of the pod has to be read.
+    pods.saw(await api.get<Pod>(podResource, key));
+  }
+
+  async #refuse(pod: Pod, message: string): Promise<void> {
+    const before = conditionOf(pod, "PodScheduled");
+    if (before?.status === "False" && before.message === message) return;
+    const verdict: Verdict = { type: "PodScheduled", status: "False", reason: "Unschedulable", message };
+    const condition = { ...withTransition(before, verdict, this.#clock.now()), lastProbeTime: null };
+    const body = { metadata: { uid: pod.metadata.uid }, status: { conditions: [condition] } };
+    await this.#picture.pods.patch(pod, { type: "strategic", body }, { subresource: "status" });
+    await recordEvent(this.#picture, pod, {
+      type: "Warning",
+      reason: "FailedScheduling",
+      message,
+      component: schedulerName,
+    });
+  }
+}
+
+function keyIn({ metadata }: Pod): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+function isPending(pod: Pod): boolean {
+  const { spec } = pod;
+  return (
+    !spec.nodeName &&
+    isActive(pod) &&
+    (spec.schedulingGates?.length ?? 0) === 0 &&
+    (spec.schedulerName ?? schedulerName) === schedulerName
+  );
+}
+
+/** Only what others ask of it: its place, its labels, and that it neither ends nor goes. */
+function isSamePlace(before: Pod | undefined, after: Pod, isGone: boolean): boolean {
+  if (before === undefined || isGone) return false;
+  const isKept = before.spec.nodeName === after.spec.nodeName && hasEnded(before) === hasEnded(after);
+  const isStaying = before.metadata.deletionTimestamp === after.metadata.deletionTimestamp;
+  return isKept && isStaying && deepEqual(before.metadata.labels, after.metadata.labels);
+}
+
+function likenessOf(pod: Pod): string | undefined {
+  const { affinity, topologySpreadConstraints } = pod.spec;
+  const owner = controllerOf(pod);
+  if (owner === undefined || affinity !== undefined || topologySpreadConstraints !== undefined) return undefined;
+  return JSON.stringify([owner.uid, pod.metadata.labels]);
+}
+
+/** In large clusters a sample is enough, as for kube-scheduler: half of the nodes or less, never below 100 or 5 %. */
+function feasibleEnough(nodeCount: number): number {
+  if (nodeCount <= 100) return nodeCount;
+  const percent = Math.max(5, 50 - Math.floor(nodeCount / 125));
+  return Math.max(100, Math.floor((nodeCount * percent) / 100));
+}
+
+/** Mean of what is left of cpu and memory with the pod on it, from 0 to 100. */
+function freeShare({ requests }: Placed, { allocatable, scored }: Room): number {
+  let sum = 0;
+  const asked = scoredRequests(requests);
+  for (const [name, amount] of asked) {
+    const total = allocatable.get(name) ?? 0;
+    const left = total - (scored.get(name) ?? 0) - amount;
+    sum += total > 0 && left > 0 ? Math.floor((left * 100) / total) : 0;
+  }
+  return Math.floor(sum / asked.size);
+}
+
+function firstOf(reasons: readonly (string | undefined)[]): string[] {
+  const reason = reasons.find(one => one !== undefined);
+  return reason === undefined ? [] : [reason];
+}
+
+function refusalMessage(nodeCount: number, countByReason: ReadonlyMap<string, number>): string {
+  if (nodeCount === 0) return "no nodes available to schedule pods";
+  const parts = [...countByReason].map(([reason, count]) => `${count} ${reason}`).sort();
+  return `0/${nodeCount} nodes are available: ${parts.join(", ")}.`;
+}
