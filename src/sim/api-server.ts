@@ -115,7 +115,9 @@ export class ApiServer {
   #create(kind: ServedKind, { namespace, name, body, options }: ApiRequest, warnings: string[]): ApiResponse {
     if (name !== undefined) throw verbNotAllowed();
     const { object, warnings: found } = decodeBody(kind, body, { validation: options.fieldValidation });
-    warnings.push(...found, ...dedupeOwners(object));
+    warnings.push(...found);
+    settleNamespace(object, kind, namespace);
+    warnings.push(...dedupeOwners(object));
     const stored = create(this.#backend, { kind, namespace }, object, { dryRun: options.dryRun === true });
     warnings.push(...(kind.rules.warnings?.(stored.object, undefined) ?? []));
     return answer(stored, { code: 201, warnings });

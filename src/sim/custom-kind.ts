@@ -4,6 +4,7 @@
 import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
 import { goNumber } from "../api/go-text.ts";
 import { invalid } from "../api/schema/field-error.ts";
+import { metadataErrors } from "../api/schema/object-meta.ts";
 import type { FieldError, Schema } from "../api/schema/schema.ts";
 import { validate } from "../api/schema/validate.ts";
 import type { Subresource } from "../control/ports.ts";
@@ -39,7 +40,7 @@ function customKind(crd: Crd, version: CrdVersion): ServedKind {
     ...(scale && { scale }),
     ...(stored !== version.name && { storedAs: otherVersion(resource, stored) }),
     served: version.served,
-    rules: rulesFor({ schema, version, scale }),
+    rules: rulesFor({ schema, version, scale, namespaced }),
   };
 }
 
@@ -66,9 +67,9 @@ function scalePaths({ subresources }: CrdVersion): ScalePaths | undefined {
   return labelSelectorPath ? { ...paths, selector: labelSelectorPath.slice(1) } : paths;
 }
 
-type Served = { schema: Schema; version: CrdVersion; scale: ScalePaths | undefined };
+type Served = { schema: Schema; version: CrdVersion; scale: ScalePaths | undefined; namespaced: boolean };
 
-function rulesFor({ schema, version, scale }: Served): KindRules {
+function rulesFor({ schema, version, scale, namespaced }: Served): KindRules {
   const fields = (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.slice(1));
   return {
     countsGeneration: true,
@@ -78,6 +79,7 @@ function rulesFor({ schema, version, scale }: Served): KindRules {
     validate: (object, { old, subresource }) => {
       const values = validate(object, schema, {
         ...(old && { old }),
+        metadata: metadataErrors(object.metadata, { namespaced, ...(old && { old: old.metadata }) }),
         ...(subresource === "status" && { subresource }),
       });
       return [...values, ...scaleErrors(object, { scale, subresource })];

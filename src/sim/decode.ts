@@ -40,8 +40,14 @@ export function decodePatched(kind: ServedKind, patched: unknown, options: Patch
   const object = { ...patched } as KubeObject;
   if (!isObject(object.metadata)) object.metadata = {} as KubeObject["metadata"];
   if (options.isStrategic) Object.assign(object, { apiVersion: apiVersionOf(kind.resource), kind: kind.resource.kind });
-  else if (kind.strategic) refuseOtherKind(kind, object, refused);
-  else refuseOtherType(kind, object);
+  else if (kind.strategic) {
+    assumeType(kind, object);
+    refuseOtherKind(kind, object, refused);
+  } else {
+    const missing = missingType(object);
+    if (missing !== undefined) throw refused(`Object '${missing}' is missing in '${JSON.stringify(patched)}'`);
+    refuseOtherType(kind, object);
+  }
   const unknown = [...options.unknown, ...readChanged(kind, object, { existing: options.existing, refused })];
   if (unknown.length > 0 && options.validation === "Strict")
     throw refused(`strict decoding error: ${unknown.join(", ")}`);
@@ -125,9 +131,7 @@ function typed(kind: ServedKind, body: unknown): KubeObject {
     throw badRequest(`the object provided is unrecognized (must be of type ${resource.kind}): it is not a JSON object`);
   }
   if (kind.strategic) {
-    // The server's own types know their kind: a body that leaves it out is taken for what the path says.
-    body.apiVersion ??= apiVersionOf(resource);
-    body.kind ??= resource.kind;
+    assumeType(kind, body);
     refuseOtherKind(kind, body, why => cannotHandle(kind, body, why));
   } else {
     refuseUntyped(kind, body);
@@ -144,8 +148,18 @@ function refuseOtherKind(kind: ServedKind, object: JsonObject, refused: (why: st
   throw refused(`no kind "${name}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`);
 }
 
+/** The server's own types know their kind: a body that leaves it out is taken for what the path says. */
+function assumeType({ resource }: ServedKind, object: JsonObject): void {
+  object.apiVersion ??= apiVersionOf(resource);
+  object.kind ??= resource.kind;
+}
+
+function missingType(object: JsonObject): string | undefined {
+  return !object.kind ? "Kind" : !object.apiVersion ? "apiVersion" : undefined;
+}
+
 function refuseUntyped({ resource }: ServedKind, body: JsonObject): void {
-  const missing = !body.kind ? "Kind" : !body.apiVersion ? "apiVersion" : undefined;
+  const missing = missingType(body);
   if (missing === undefined) return;
   const text = JSON.stringify(body);
   const summary = text.length > 30 ? `${text.slice(0, 30)} ...` : text;

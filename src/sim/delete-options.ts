@@ -32,7 +32,8 @@ export function deleteOptionsOf({ options, body }: Pick<ApiRequest, "options" | 
   const { propagationPolicy: policy, orphanDependents } = asked;
   refuseIf(policyErrors(policy, orphanDependents));
   return {
-    dryRun: given === undefined ? options.dryRun === true : options.dryRun === true || isDryRun(given.dryRun),
+    // The query counts only where there is no body, here too.
+    dryRun: given === undefined ? options.dryRun === true : isDryRun(given.dryRun),
     uid: optional(preconditions.uid, "string"),
     resourceVersion: optional(preconditions.resourceVersion, "string"),
     gracePeriodSeconds: optional(asked.gracePeriodSeconds, "number"),

@@ -143,6 +143,8 @@ describe("the status of a disruption budget", () => {
     await box.clock.runFor(1_000);
     expect(counts(box)).toEqual([0, 1, 1, 2]);
     await box.clock.runFor(118_000);
+    box.patch({ ...pods, name: "p2" }, { metadata: { annotations: { look: "again" } } });
+    await box.clock.runFor(500);
     expect(status(box).disruptedPods).toEqual(disruptedPods);
     await box.clock.runFor(2_000);
     expect(status(box)).not.toHaveProperty("disruptedPods");

@@ -41,8 +41,9 @@ describe("the API in process", () => {
   test("answers over the clock, not before", async () => {
     const { box, api } = setup();
     let answered = false;
-    const created = api.create(maps, { namespace: "default" }, manifest).then(() => {
+    const created = api.create(maps, { namespace: "default" }, manifest).then(object => {
       answered = true;
+      return object;
     });
     await Promise.resolve();
     expect([answered, box.has({ resource: "configmaps", ...key })]).toEqual([false, false]);

@@ -1,6 +1,9 @@
 // The scale subresource: one number of an object, read and written as autoscaling/v1 Scale.
 
 import type { KubeObject } from "../api/meta.ts";
+import { goNumber } from "../api/go-text.ts";
+import { objectMetaSchema } from "../api/schema/metadata-shape.ts";
+import { badRequest } from "./refusal.ts";
 import { isObject, type JsonObject } from "./json-value.ts";
 import type { ScalePaths, ServedKind } from "./kind.ts";
 
@@ -20,14 +23,29 @@ export const scaleKind: ServedKind = {
   schema: {
     type: "object",
     properties: {
+      apiVersion: { type: "string" },
+      kind: { type: "string" },
+      metadata: objectMetaSchema,
       spec: { type: "object", properties: { replicas: { type: "integer" } } },
       status: { type: "object", properties: { replicas: { type: "integer" }, selector: { type: "string" } } },
     },
   },
   strategic: true,
   columns: [],
-  rules: {},
+  rules: { decode: readReplicas },
 };
+
+function readReplicas({ spec }: KubeObject): boolean {
+  const replicas = isObject(spec) ? (spec.replicas ?? 0) : 0;
+  if (typeof replicas === "number" && Number.isInteger(replicas)) return true;
+  const found = typeof replicas === "number" ? `number ${goNumber(replicas)}` : jsonType(replicas);
+  throw badRequest(`json: cannot unmarshal ${found} into Go struct field ScaleSpec.spec.replicas of type int32`);
+}
+
+function jsonType(value: unknown): string {
+  if (Array.isArray(value)) return "array";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}
 
 export function scaleOf(object: KubeObject, { spec, status, selector }: ScalePaths): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
@@ -36,9 +54,14 @@ export function scaleOf(object: KubeObject, { spec, status, selector }: ScalePat
     kind: "Scale",
     apiVersion: "autoscaling/v1",
     metadata: { name, ...(namespace !== undefined && { namespace }), uid, resourceVersion, creationTimestamp },
-    spec: { replicas: read(object, spec) ?? 0 },
+    // Go leaves a zero out.
+    spec: replicasIn(read(object, spec)),
     status: { replicas: read(object, status) ?? 0, ...(selected && { selector: selected }) },
   };
+}
+
+function replicasIn(value: unknown): { replicas?: unknown } {
+  return value === undefined || value === 0 ? {} : { replicas: value };
 }
 
 /** The object with the number of replicas that the Scale asks for; changes `object`. */

@@ -94,7 +94,7 @@ export class Store {
     const revision = ++this.#revision;
     const previous = collection.get(key);
     object.metadata.resourceVersion = String(revision);
-    const stored = new StoredObject(object, this.#recent);
+    const stored = new StoredObject(object, this.#recent, { isInUse: previous !== undefined });
     collection.set(key, stored);
     previous?.supersede();
     this.#record(collection, { type: previous ? "MODIFIED" : "ADDED", revision, key, stored, previous });

@@ -35,6 +35,15 @@ describe("a stored object", () => {
     expect(others.map(other => other.object.metadata.name)).toEqual(["b", "c"]);
   });
 
+  test("that is in use outlasts any number of newcomers", () => {
+    const recent = new RecentlyUsed(2, 1);
+    const used = new StoredObject(object("a"), recent, { isInUse: true });
+    const parsed = used.object;
+    const newcomers = ["b", "c", "d"].map(name => new StoredObject(object(name), recent));
+    expect(newcomers).toHaveLength(3);
+    expect(used.object).toBe(parsed);
+  });
+
   test("is converted once for each version in which it is asked for", () => {
     const stored = new StoredObject(object("a"), new RecentlyUsed(4));
     const convert = (value: KubeObject) => ({ ...value, apiVersion: "v2" });
@@ -48,7 +57,7 @@ describe("a stored object", () => {
     const stored = new StoredObject(object("a"), recent);
     const parsed = stored.object;
     stored.supersede();
-    recent.add(new StoredObject(object("b"), recent));
+    new StoredObject(object("b"), recent).cool();
     expect(stored.object).toBe(parsed);
   });
 });

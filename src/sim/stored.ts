@@ -22,10 +22,10 @@ export class StoredObject implements Stored {
   #views: Map<string, StoredObject> | undefined;
   readonly #recent: RecentlyUsed;
 
-  constructor(object: KubeObject, recent: RecentlyUsed) {
+  constructor(object: KubeObject, recent: RecentlyUsed, { isInUse = false } = {}) {
     this.#object = object;
     this.#recent = recent;
-    recent.add(this);
+    recent.add(this, isInUse);
   }
 
   get object(): KubeObject {
@@ -33,7 +33,7 @@ export class StoredObject implements Stored {
     // cool() leaves the bytes behind.
     const object = JSON.parse((this.#json as Buffer).toString("utf8")) as KubeObject;
     this.#object = object;
-    this.#recent.add(this);
+    this.#recent.add(this, true);
     return object;
   }
 
@@ -79,19 +79,36 @@ function bytesOf(object: KubeObject | undefined): Buffer {
   return bytes;
 }
 
-/** First in, first out: an object that is used again after it cooled is parsed again and comes back. */
+/**
+ * First in, first out, in two rings: a large one for what is written or read again, a small one for newcomers, most of
+ * which nobody looks at for a long time. Loading a big cluster so leaves little behind that was parsed and aged.
+ */
 export class RecentlyUsed {
-  readonly #ring: (StoredObject | undefined)[];
+  readonly #used: Ring;
+  readonly #newcomers: Ring;
+
+  constructor(capacity: number, newcomerMax = 256) {
+    this.#used = new Ring(capacity);
+    this.#newcomers = new Ring(Math.min(newcomerMax, capacity));
+  }
+
+  add(stored: StoredObject, isInUse: boolean): void {
+    (isInUse ? this.#used : this.#newcomers).add(stored);
+  }
+}
+
+class Ring {
+  readonly #places: (StoredObject | undefined)[];
   #next = 0;
 
   constructor(capacity: number) {
-    this.#ring = Array.from({ length: capacity });
+    this.#places = Array.from({ length: capacity });
   }
 
   add(stored: StoredObject): void {
-    const evicted = this.#ring[this.#next];
-    this.#ring[this.#next] = stored;
-    this.#next = (this.#next + 1) % this.#ring.length;
+    const evicted = this.#places[this.#next];
+    this.#places[this.#next] = stored;
+    this.#next = (this.#next + 1) % this.#places.length;
     if (evicted !== stored) evicted?.cool();
   }
 }

@@ -48,12 +48,11 @@ export function create(
   judgeNew(backend, target, object);
 
   const { name } = object.metadata;
-  if (!isUpdate && object.metadata.resourceVersion) {
+  if (!isUpdate && !dryRun && object.metadata.resourceVersion) {
     throw failure("resourceVersion should not be set on objects to be created");
   }
   const existing = find(backend, { ...target, name });
   if (existing !== undefined) throw taken(kind, existing.object, base);
-  if (dryRun) delete (object.metadata as Partial<KubeObject["metadata"]>).resourceVersion;
   return save(backend, { ...target, name }, object, dryRun);
 }
 
@@ -79,16 +78,19 @@ function judgeNew(backend: Backend, { kind }: CreateTarget, object: KubeObject):
   const { namespaced } = kind.resource;
   const format = kind.nameFormat === "label" ? { nameErrors: labelErrors } : {};
   const metadata = metadataErrors(object.metadata, { namespaced, ...format });
-  const finalizers = kind.strategic ? finalizerErrors(object) : [];
+  const finalizers = finalizerErrors(kind, object);
   const content = rules.validate?.(object, {}) ?? [];
   if (rules.judgesContentFirst) refuseIf(kind, object, content);
   refuseIf(kind, object, [...metadata, ...finalizers, ...content]);
 }
 
 const standardFinalizers = ["orphan", "foregroundDeletion", "kubernetes"];
+// These are judged by the machinery's own rules, which are milder.
+const mildGroups = ["coordination.k8s.io", "policy", "apiextensions.k8s.io"];
 
-/** The server's own kinds take no finalizer without a domain. */
-function finalizerErrors({ metadata }: KubeObject): FieldError[] {
+/** Most of the server's own kinds take no finalizer without a domain. */
+function finalizerErrors({ strategic, resource }: ServedKind, { metadata }: KubeObject): FieldError[] {
+  if (!strategic || mildGroups.includes(resource.group)) return [];
   return (metadata.finalizers ?? []).flatMap((name, index) =>
     name.includes("/") || standardFinalizers.includes(name)
       ? []

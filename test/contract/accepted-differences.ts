@@ -27,10 +27,28 @@ export const acceptedDifferences: readonly Accepted[] = [
     erase: said => eachObject(said["body"] ?? null, withoutEmptyBookmarkFields),
   },
   {
-    name: "order of the findings in an Invalid status",
+    name: "order and number of equal findings in an Invalid status",
     reason:
-      "The real server walks Go maps, so that the order of its own findings changes from one request to the next; the box keeps the order of the schema.",
+      "The real server walks Go maps, so that the order of its own findings changes from one request to the next, and on update it judges the metadata two to four times; the box keeps the order of the schema and says it once or twice.",
     erase: said => eachObject(said["body"] ?? null, withSortedCauses),
+  },
+  {
+    name: "order of unknown fields",
+    reason: "The real server names them in the order of the request's text, the box in the order of the schema.",
+    erase: said => {
+      eachMessage(said, withSortedUnknownFields);
+      said["warnings"] = ((said["warnings"] ?? []) as string[]).toSorted();
+    },
+  },
+  {
+    name: "the object that a dry run of a deletion answers with",
+    reason:
+      "Where the deletion would change finalizers first, the real server answers with an empty object, because it drops what the dry run made; the box answers with the object.",
+    erase: said => {
+      const { method, isDryRun, body } = said;
+      if (method !== "DELETE" || isDryRun !== true || isStatus(body)) return;
+      said["body"] = "an object";
+    },
   },
   {
     name: "Go types in the refusal of a body of another kind",
@@ -73,9 +91,21 @@ function withSortedCauses(status: JsonObject): void {
   if (status["kind"] !== "Status" || status["reason"] !== "Invalid") return;
   const causes = (status["details"] as { causes?: Cause[] } | undefined)?.causes;
   if (causes === undefined || causes.length < 2) return;
-  causes.sort((one, other) => (textOf(one) < textOf(other) ? -1 : 1));
+  const byText = new Map(causes.map(cause => [textOf(cause), cause]));
+  const texts = [...byText.keys()].sort();
+  causes.splice(0, causes.length, ...texts.map(text => byText.get(text) as Cause)); // the keys are its own
   const before = String(status["message"]).split(" is invalid: ")[0];
-  status["message"] = `${before} is invalid: [${causes.map(textOf).join(", ")}]`;
+  status["message"] = `${before} is invalid: [${texts.join(", ")}]`;
+}
+
+const unknownFields = /unknown field "[^"]*"(?:, unknown field "[^"]*")+/g;
+
+function withSortedUnknownFields(text: string): string {
+  return text.replaceAll(unknownFields, list => list.split(", ").sort().join(", "));
+}
+
+function isStatus(body: Json | undefined): boolean {
+  return typeof body === "object" && body !== null && !Array.isArray(body) && body["kind"] === "Status";
 }
 
 type Cause = { field?: string; message?: string };

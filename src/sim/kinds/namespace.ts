@@ -2,6 +2,7 @@
 // is gone.
 
 import type { KubeObject } from "../../api/meta.ts";
+import { invalid } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
 import { builtIn } from "./built-in.ts";
 import { ageColumn, nameColumn, text } from "./column.ts";
@@ -36,7 +37,10 @@ export const namespace = builtIn({
       metadata.labels = { ...metadata.labels, "kubernetes.io/metadata.name": metadata.name };
       prepare(object as Namespace, old as Namespace | undefined, subresource === "status");
     },
-    validate: object => errors(object as Namespace),
+    validate: (object, { subresource }) => [
+      ...errors(object as Namespace),
+      ...(subresource === "status" ? phaseErrors(object as Namespace) : []),
+    ],
     selectableFields: object => ({ "status.phase": (object as Namespace).status.phase ?? "" }),
   },
 });
@@ -53,6 +57,18 @@ function prepare(namespace: Namespace, old: Namespace | undefined, statusOnly: b
     namespace.spec = old.spec;
     namespace.status = old.status;
   }
+}
+
+/** The phase says whether the namespace is going; only its deletion decides that. */
+function phaseErrors({ metadata, status }: Namespace): FieldError[] {
+  const isGoing = metadata.deletionTimestamp !== undefined;
+  if (isGoing && status.phase !== "Terminating")
+    return [
+      invalid("status.Phase", status.phase ?? "", "may only be 'Terminating' if `deletionTimestamp` is not empty"),
+    ];
+  if (!isGoing && status.phase !== "Active")
+    return [invalid("status.Phase", status.phase ?? "", "may only be 'Active' if `deletionTimestamp` is empty")];
+  return [];
 }
 
 function errors({ spec }: Namespace): FieldError[] {

@@ -21,13 +21,13 @@ import type { NodePicture } from "./picture.ts";
 import { PodRunner, type PodTimes } from "./pod-runner.ts";
 import { nodeFaults, simulateAnnotation } from "./simulated-faults.ts";
 import { nodeResource } from "./resources.ts";
-import { Worker } from "./worker.ts";
+import { type Failed, Worker } from "./worker.ts";
 
 export type KubeletOptions = {
   /** `computed` writes no beats, for virtual time; `written` beats as real kubelets do. */
   beats: Beats;
   times?: Partial<PodTimes>;
-  failed?(error: unknown, key: string): void;
+  failed?: Failed;
 };
 
 /** A status without news is still written once in five minutes, as real kubelets do. */

@@ -12,7 +12,7 @@ import type { Change } from "./mirror.ts";
 import { type Condition, isActive, type Lease, type Node } from "./objects.ts";
 import type { NodePicture } from "./picture.ts";
 import { unschedulableTaint } from "./node-fit.ts";
-import { Worker } from "./worker.ts";
+import { type Failed, Worker } from "./worker.ts";
 import { ZonePace } from "./zone-pace.ts";
 
 const graceMs = 50_000;
@@ -33,7 +33,7 @@ const taintByCondition: readonly { type: string; status: string; key: string }[]
 const lifecycleKeys = new Set([...taintByCondition.map(({ key }) => key), unschedulableTaint.key]);
 const evictingKeys = new Set(["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]);
 
-export type NodeLifecycleOptions = { failed?(error: unknown, key: string): void };
+export type NodeLifecycleOptions = { failed?: Failed };
 
 export class NodeLifecycle {
   readonly #picture: NodePicture;

@@ -8,7 +8,7 @@ import { type Change, isNotFound } from "./mirror.ts";
 import { hasEnded, isDeleting, keyOf, type Node, type Pod } from "./objects.ts";
 import type { NodePicture } from "./picture.ts";
 import { nodeResource } from "./resources.ts";
-import { Worker } from "./worker.ts";
+import { type Failed, Worker } from "./worker.ts";
 
 /** A node may be missing only because the picture is late. */
 const quarantineMs = 40_000;
@@ -22,7 +22,7 @@ const podKey = "pod/";
 export type PodCollectorOptions = {
   /** Ended pods that are kept. */
   endedMax?: number;
-  failed?(error: unknown, key: string): void;
+  failed?: Failed;
 };
 
 export class PodCollector {

@@ -14,7 +14,7 @@ import {
   type Step,
 } from "./pod-life.ts";
 import { podBehaviour } from "./simulated-faults.ts";
-import { Worker } from "./worker.ts";
+import { type Failed, Worker } from "./worker.ts";
 
 /** From – to, in milliseconds; each pod draws its own. */
 export type PodTimes = {
@@ -32,7 +32,7 @@ export type PodRunnerOptions = {
   /** The address of the node while its kubelet works, else undefined. */
   hostOf(nodeName: string): string | undefined;
   times?: Partial<PodTimes>;
-  failed?(error: unknown, key: string): void;
+  failed?: Failed;
 };
 
 export class PodRunner {

@@ -13,7 +13,7 @@ import type { Picture } from "./picture.ts";
 import { affinityCheck } from "./pod-affinity.ts";
 import { podResource } from "./resources.ts";
 import { spreadCheck } from "./topology-spread.ts";
-import { Worker } from "./worker.ts";
+import { type Failed, Worker } from "./worker.ts";
 import { deepEqual } from "../json-value.ts";
 
 const schedulerName = "default-scheduler";
@@ -21,7 +21,7 @@ const schedulerName = "default-scheduler";
 const retryMs = 1000;
 const pass = "pass";
 
-export type SchedulerOptions = { failed?(error: unknown, key: string): void };
+export type SchedulerOptions = { failed?: Failed };
 
 type Verdicts = { room: Room } | { message: string };
 

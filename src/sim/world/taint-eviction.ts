@@ -7,11 +7,11 @@ import { timestamp } from "../object-meta.ts";
 import { recordEvent } from "./events.ts";
 import { isDeleting, keyOf, type Node, type Pod } from "./objects.ts";
 import type { NodePicture } from "./picture.ts";
-import { Worker } from "./worker.ts";
+import { type Failed, Worker } from "./worker.ts";
 
 const component = "taint-eviction-controller";
 
-export type TaintEvictionOptions = { failed?(error: unknown, key: string): void };
+export type TaintEvictionOptions = { failed?: Failed };
 
 export class TaintEviction {
   readonly #picture: NodePicture;

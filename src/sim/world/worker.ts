@@ -3,13 +3,15 @@
 
 import type { Clock } from "../../control/ports.ts";
 
+export type Failed = (error: unknown, key: string) => void;
+
 export type WorkerOptions = {
   clock: Clock;
   /** Nothing is worked on before: a controller that acts on half a picture makes everything twice. */
   after: Promise<void>;
   sync(key: string): Promise<void>;
   /** Told of every failure; the key is tried again in any case. */
-  failed?(error: unknown, key: string): void;
+  failed?: Failed;
   /** How many keys at the same time; on a real server one slow answer should not hold up the rest. */
   parallelMax?: number;
 };

@@ -4,9 +4,9 @@ import type { KubeObject } from "../../api/meta.ts";
 import type { Mirror } from "./mirror.ts";
 import { controllerOf, keyOf } from "./objects.ts";
 import type { Picture } from "./picture.ts";
-import { Worker } from "./worker.ts";
+import { type Failed, Worker } from "./worker.ts";
 
-export type ControllerOptions = { failed?(error: unknown, key: string): void };
+export type ControllerOptions = { failed?: Failed };
 
 export type Controlled<T extends KubeObject> = {
   kind: string;

@@ -14,11 +14,12 @@ import { replicaSetController } from "./replica-set.ts";
 import { Scheduler } from "./scheduler.ts";
 import { statefulSetController } from "./stateful-set.ts";
 import { TaintEviction } from "./taint-eviction.ts";
+import type { Failed } from "./worker.ts";
 
 export type WorldOptions = Partial<Pick<KubeletOptions, "beats" | "times">> &
   Pick<PodCollectorOptions, "endedMax"> & {
     /** Told of every write that failed; it is tried again in any case. */
-    failed?(error: unknown, key: string): void;
+    failed?: Failed;
   };
 
 export type World = {

@@ -288,7 +288,15 @@ export const deployments: Habits = {
     plain: { spec: { selector: { matchLabels: { app: "x" } }, template: template("app:1") } },
   },
   weight: 2,
-  hasScale: true,
+  scales: oneOf(
+    { spec: { replicas: 3 } },
+    { spec: { replicas: 0 } },
+    { spec: { replicas: -1 } },
+    { spec: { replicas: "2" } },
+    { spec: {} },
+    { metadata: { labels: { app: "y" } } },
+    { status: { replicas: 9 } },
+  ),
   bodies: oneOf(
     { spec: { selector: { matchLabels: { app: "x" } }, template: template("app:1") } },
     {

@@ -133,7 +133,9 @@ export const widgets: Habits = {
     plain: { spec: {} },
   },
   weight: 4,
-  hasScale: true,
+  // Nothing that would be accepted: on a real server even the same number is then written anew, because somebody else
+  // owns it, and the box knows no owners of fields.
+  scales: oneOf({ spec: { replicas: -1 } }, { spec: { replicas: "2" } }, { spec: { replicas: 9 } }),
   bodies: oneOf(
     { spec: {} },
     { spec: { replicas: 2, colour: "green", size: 3, name: "abc", fixed: "one" } },

@@ -11,7 +11,8 @@ export type Habits = {
   /** Merged into an object by updates, merge patches and strategic patches. */
   changes: fc.Arbitrary<JsonObject>;
   statuses?: fc.Arbitrary<JsonObject>;
-  hasScale?: boolean;
+  /** What is written to the scale subresource, where there is one. */
+  scales?: fc.Arbitrary<JsonObject>;
   /** Strategic patches with directives; absent for custom kinds, which answer 415 to all of them. */
   strategic?: fc.Arbitrary<JsonObject>;
   jsonPatches?: fc.Arbitrary<Json[]>;
@@ -95,22 +96,12 @@ function places(habits: Habits): fc.Arbitrary<{ subresource: string; change: Jso
     habits.statuses === undefined
       ? []
       : [fc.oneof(habits.statuses, changeOf(habits)).map(change => ({ subresource: "status", change }))];
-  const scale = habits.hasScale ? [scales.map(change => ({ subresource: "scale", change }))] : [];
+  const scale = habits.scales === undefined ? [] : [habits.scales.map(change => ({ subresource: "scale", change }))];
   return fc.oneof(
     { weight: 3, arbitrary: main },
     ...[...status, ...scale].map(arbitrary => ({ weight: 1, arbitrary })),
   );
 }
-
-const scales = fc.constantFrom<JsonObject>(
-  { spec: { replicas: 3 } },
-  { spec: { replicas: 0 } },
-  { spec: { replicas: -1 } },
-  { spec: { replicas: "2" } },
-  { spec: {} },
-  { metadata: { labels: { app: "y" } } },
-  { status: { replicas: 9 } },
-);
 
 function updates(habits: Habits): fc.Arbitrary<Operation> {
   return fc
@@ -209,13 +200,13 @@ function deletesOfMany({ subject, fieldSelectors = [] }: Habits): fc.Arbitrary<O
   });
 }
 
-function gets({ subject, statuses, hasScale }: Habits): fc.Arbitrary<Operation> {
+function gets({ subject, statuses, scales }: Habits): fc.Arbitrary<Operation> {
   return fc.record({
     kind: fc.constant("get"),
     subject: fc.constant(subject),
     name: names,
     query: fc.constant<Query>({}),
-    subresource: fc.constantFrom("", "", ...(statuses ? ["status"] : []), ...(hasScale ? ["scale"] : []), "nonsense"),
+    subresource: fc.constantFrom("", "", ...(statuses ? ["status"] : []), ...(scales ? ["scale"] : []), "nonsense"),
     version: versions,
   });
 }

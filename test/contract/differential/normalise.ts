@@ -13,6 +13,7 @@ const serverTime = /^20(2[6-9]|[3-9]\d)-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 // Sentences in which the server quotes versions.
 const quotedVersions = [
   /(?<=ResourceVersion in (?:precondition|object meta): )\d+/g,
+  /(?<=ResourceVersion in the precondition \()\d+(?=\))/g,
   /(?<=ResourceVersion in record \()\d+(?=\))/g,
   /(?<=too old resource version: )\d+ \(\d+\)/g,
   /(?<=Too large resource version: )\d+, current: \d+/g,
@@ -33,7 +34,8 @@ export class Normaliser {
 
   exchange({ request, answer }: Exchange): Json {
     const { code, warnings, retryAfter, body } = answer;
-    const seen = { method: request.method, path: request.path, code, warnings: [...warnings], retryAfter, body };
+    const { method, path } = request;
+    const seen = { method, path, isDryRun: isDryRun(request), code, warnings: [...warnings], retryAfter, body };
     return this.#object(this.#erased(seen));
   }
 
@@ -75,6 +77,10 @@ export class Normaliser {
     for (const quoted of quotedVersions) result = result.replaceAll(quoted, "<version>");
     return result;
   }
+}
+
+function isDryRun({ query, body }: Exchange["request"]): boolean {
+  return JSON.stringify([query, body]).includes('"dryRun":');
 }
 
 // A list's own version is "now", and now moves on by itself on a real server.
