@@ -55,15 +55,18 @@ export function aNode(
   };
 }
 
+type TypeInput = {
+  cpu?: number;
+  price?: number;
+  zones?: string[];
+  requirements?: InstanceType["requirements"];
+  /** Zones where it is sold out. */
+  unavailable?: string[];
+};
+
 export function aType(
   name: string,
-  {
-    cpu = 4,
-    price = cpu,
-    zones = ["a", "b", "c"],
-    requirements = [] as InstanceType["requirements"],
-    unavailable = [] as string[],
-  } = {},
+  { cpu = 4, price = cpu, zones = ["a", "b", "c"], requirements = [], unavailable = [] }: TypeInput = {},
 ): InstanceType {
   const amounts = { cpu: `${cpu}`, memory: `${cpu * 2}Gi`, pods: "110" };
   return {
