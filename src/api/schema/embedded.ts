@@ -6,6 +6,7 @@ import { fieldSchema, isFields } from "./correlate.ts";
 import { invalid, required } from "./field-error.ts";
 import { objectMetaSchema, typeComplaint } from "./metadata-shape.ts";
 import { metadataErrors } from "./object-meta.ts";
+import { reaches } from "./reaches.ts";
 import type { FieldError, Schema } from "./schema.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -16,8 +17,12 @@ function all(path: string, value: unknown, complaints: readonly string[]): Field
   return complaints.map(complaint => invalid(path, value, complaint));
 }
 
+const isEmbedded = (schema: Schema): boolean => schema["x-kubernetes-embedded-resource"] === true;
+const hasEmbedded = reaches(isEmbedded);
+
 /** Embedded resources below the root: what they must have, and their own metadata. `root` asks it of the value too. */
 export function embeddedErrors(value: unknown, schema: Schema, path = "", root = false): FieldError[] {
+  if (!root && !hasEmbedded(schema)) return [];
   if (Array.isArray(value)) {
     const { items } = schema;
     return items === undefined
@@ -34,8 +39,6 @@ export function embeddedErrors(value: unknown, schema: Schema, path = "", root =
   });
   return root ? [...resourceErrors(value, path), ...below] : below;
 }
-
-const isEmbedded = (schema: Schema): boolean => schema["x-kubernetes-embedded-resource"] === true;
 
 function resourceErrors(value: Fields, path: string): FieldError[] {
   const at = (field: string): string => (path === "" ? field : `${path}.${field}`);

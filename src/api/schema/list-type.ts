@@ -3,9 +3,13 @@
 import { fieldSchema, isFields } from "./correlate.ts";
 import { goJson } from "../go-text.ts";
 import { duplicate, invalid } from "./field-error.ts";
+import { reaches } from "./reaches.ts";
 import type { FieldError, Schema } from "./schema.ts";
 
+const hasKeyedList = reaches(schema => ["set", "map"].includes(schema["x-kubernetes-list-type"] ?? ""));
+
 export function listTypeErrors(value: unknown, schema: Schema, path = ""): FieldError[] {
+  if (!hasKeyedList(schema)) return [];
   if (Array.isArray(value)) return listErrors(value, schema, path);
   if (!isFields(value)) return [];
   return Object.keys(value).flatMap(key => {

@@ -74,29 +74,46 @@ function checkRatcheted(value: unknown, place: Place, report: Report): void {
 
 function check(value: unknown, place: Place, report: Report): void {
   const { schema, path } = place;
+  const { types, format, branches, choices } = planOf(schema);
   if (value === null || value === undefined) {
     checkNull(schema, path, report);
-    if (schema.enum !== undefined && schema.enum.length > 0) checkEnum(null, schema, path, report);
+    if (choices) checkEnum(null, schema, path, report);
     return;
   }
-  const types = typesOf(schema);
-  const format = formatOf(schema, types);
   if (types.length > 0 || format !== "") checkType(value, { types, format, path }, report);
-  checkJunctors(value, place, report);
-  report.matches++;
-  if (typeof value === "string") checkString(value, schema, path, report);
-  if (typeof value === "string" && format !== "") checkFormat(value, format, path, report);
-  if (typeof value === "number") {
+  if (branches) checkJunctors(value, place, report);
+  report.matches += 2;
+  if (typeof value === "string") {
+    checkString(value, schema, path, report);
+    if (format !== "") checkFormat(value, format, path, report);
+  } else if (typeof value === "number") {
     checkNumber(value, { schema, type: types.length === 1 ? types[0] : undefined, path }, report);
     report.matches += 2;
   } else if (Array.isArray(value)) checkItems(value, place, report);
-  if (schema.enum !== undefined && schema.enum.length > 0) checkEnum(value, schema, path, report);
+  if (choices) checkEnum(value, schema, path, report);
   report.matches++;
   if (typeof value === "object" && !Array.isArray(value)) {
     checkFields(value as Record<string, unknown>, place, report);
     report.matches++;
   }
   report.matches++;
+}
+
+/** What a schema says of every value, read once. */
+type Plan = { types: readonly string[]; format: string; branches: boolean; choices: boolean };
+
+const plans = new WeakMap<Schema, Plan>();
+
+function planOf(schema: Schema): Plan {
+  let plan = plans.get(schema);
+  if (plan === undefined) {
+    const types = typesOf(schema);
+    const { anyOf, oneOf, allOf, not } = schema;
+    const branches = [anyOf, oneOf, allOf, not].some(junctor => junctor !== undefined);
+    plan = { types, format: formatOf(schema, types), branches, choices: (schema.enum?.length ?? 0) > 0 };
+    plans.set(schema, plan);
+  }
+  return plan;
 }
 
 function typesOf(schema: Schema): readonly string[] {
@@ -114,7 +131,7 @@ function formatOf({ format }: Schema, types: readonly string[]): string {
 }
 
 function checkNull(schema: Schema, path: string, report: Report): void {
-  const types = typesOf(schema);
+  const { types } = planOf(schema);
   if (types.length === 0 || schema.nullable === true) {
     report.matches++;
     return;
@@ -261,7 +278,6 @@ function checkJunctors(value: unknown, place: Place, report: Report): void {
   if (schema.allOf !== undefined && schema.allOf.length > 0) checkAllOf(schema.allOf.map(judged), path, report);
   if (schema.not !== undefined && isValid(judged(schema.not)))
     report.addUnplaced(`${quoted(path)} must not validate the schema (not)`);
-  report.matches++;
 }
 
 const isValid = (branch: Report): boolean => branch.findings.length === 0;
