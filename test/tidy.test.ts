@@ -15,6 +15,9 @@ const product = tracked.filter(path => /^src\/.*\.ts$/.test(path) && !path.endsW
 
 type Ban = { what: RegExp; instead: string; allowedIn: RegExp };
 
+/** A comment may name what the code may not use. */
+const withoutComment = (line: string) => line.replace(/(^|\s)(\/\/|\*|\/\*\*).*$/, "");
+
 const bans: Ban[] = [
   { what: /\bDate\.now\(/, instead: "take an instant or a Clock", allowedIn: /^src\/(cli|kube)\// },
   { what: /\bnew Date\(\)/, instead: "take an instant or a Clock", allowedIn: /^src\/(cli|kube)\// },
@@ -27,7 +30,6 @@ const bans: Ban[] = [
     allowedIn: /^src\/cli\//,
   },
   { what: /\bconsole\./, instead: "return a value, or write through Io", allowedIn: /^$/ },
-  { what: /\b(TODO|FIXME|XXX|HACK)\b/, instead: "do it, or file an issue", allowedIn: /^$/ },
   { what: /@ts-(ignore|nocheck|expect-error)/, instead: "fix the type", allowedIn: /^$/ },
   { what: /\bas any\b|: any\b|<any>/, instead: "use unknown and narrow it", allowedIn: /^$/ },
 ];
@@ -39,9 +41,13 @@ describe("product code", () => {
       .flatMap(path =>
         read(path)
           .split("\n")
-          .flatMap((line, index) => (what.test(line) ? [`${path}:${index + 1}: ${instead}`] : [])),
+          .flatMap((line, index) => (what.test(withoutComment(line)) ? [`${path}:${index + 1}: ${instead}`] : [])),
       );
     expect(found).toEqual([]);
+  });
+
+  test("leaves nothing open in a comment: do it, or file an issue", () => {
+    expect(product.filter(path => /\b(TODO|FIXME|XXX|HACK)\b/.test(read(path)))).toEqual([]);
   });
 
   test("has no drawer for leftovers: a function lives with the concept it serves", () => {
