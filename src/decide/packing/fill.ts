@@ -14,11 +14,13 @@ const weighed = 64;
 
 type Pick = { one: PodClass; state: State };
 
-export function fill(search: Search, { node, type }: Opening): void {
+/** Says whether room is left that some pods would fit in. */
+export function fill(search: Search, { node, type }: Opening): boolean {
   const room = node.template.room[type] ?? new Float64Array(0);
   const free = Float64Array.from(room, (amount, r) => amount - (node.used[r] ?? 0));
   const gains = Float64Array.from(room, (amount, r) => (amount > 0 ? (search.worth[r] ?? 0) / amount : 0));
   const refused = new Set<number>();
+  let isRoomy = false;
   let sizes = search.pending.sizes.filter(size => size.classes.some(isLeft));
   for (;;) {
     sizes = sizes.filter(size => fits(size, free));
@@ -32,13 +34,35 @@ export function fill(search: Search, { node, type }: Opening): void {
       sizes.splice(sizes.indexOf(size), 1);
     }
     if (pick === undefined) {
-      if (candidates.length === 0) return;
+      if (candidates.length === 0) return isRoomy && node.template.minValues.length === 0;
+      isRoomy = true;
       continue;
     }
+    // What can go on nodes that exist now that others are placed goes there.
+    if (pick.one.kind.isShifting && hostsTake(search, pick.one)) continue;
     const { amounts } = pick.one.size;
     search.put(pick.one, node, pick.state);
     for (let r = 0; r < amounts.length; r++) free[r] = (free[r] ?? 0) - (amounts[r] ?? 0);
   }
+}
+
+/** Puts pods of a class on a node that was filled before, within the room of the type it was filled for. */
+export function topUp(search: Search, { node, type }: Opening, one: PodClass): void {
+  const room = node.template.room[type] ?? new Float64Array(0);
+  while (one.pods.length > 0) {
+    search.work += 0.5;
+    const { amounts } = one.size;
+    if (amounts.some((amount, r) => amount > 0 && amount > (room[r] ?? 0) - (node.used[r] ?? 0))) return;
+    const pick = firstOf(search, { ...one.size, classes: [one] }, { node, type, refused: new Set() });
+    if (pick === undefined) return;
+    search.put(one, node, pick.state);
+  }
+}
+
+function hostsTake(search: Search, one: PodClass): boolean {
+  const before = one.pods.length;
+  search.onHosts(one);
+  return one.pods.length < before;
 }
 
 function isLeft({ pods }: PodClass): boolean {

@@ -47,6 +47,9 @@ export function makeKind(picture: Picture, { pod, signature, wishes, footprint }
     asks: [
       ...new Set([...antiCounts, ...affinities.flatMap(({ counts }) => counts), ...spreads.map(one => one.count)]),
     ],
+    isShifting: [...affinities.flatMap(({ counts }) => counts), ...spreads.map(one => one.count)].some(
+      one => !one.isHost,
+    ),
     admitted: new Uint8Array(picture.hosts.length),
     tolerated: new Uint8Array(picture.pools.length),
   };

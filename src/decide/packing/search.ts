@@ -9,6 +9,7 @@ import { hostTrouble, isAdmitted } from "./host-rules.ts";
 import type { Kind, SpreadRule } from "./kind.ts";
 import { tooFewValues } from "./min-values.ts";
 import { cheapestType, domainOn, type OpenNode, sum } from "./node-view.ts";
+import type { Opening } from "./open.ts";
 import { Pending, type PodClass } from "./pending.ts";
 import type { Picture } from "./picture.ts";
 import type { PoolTemplate } from "./pool-template.ts";
@@ -30,6 +31,8 @@ export class Search {
   readonly around: Surroundings;
   /** Effort since it was last asked for, in units of about a microsecond. */
   work = 0;
+  /** Nodes that rules, not room, kept from being filled. */
+  readonly roomy: Opening[] = [];
   /** What the nodes opened so far cost when they were filled. */
   spent = 0;
   readonly #hosted: { index: number; kind: Kind; amounts: Amounts }[] = [];

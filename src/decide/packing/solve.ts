@@ -5,7 +5,7 @@ import type { Pod } from "../../api/pod.ts";
 import type { Answer } from "./answer.ts";
 import { buildPicture } from "./build.ts";
 import { cheapestType, type OpenNode, possibleTypes, priceOf, sum } from "./node-view.ts";
-import { fill } from "./fill.ts";
+import { fill, topUp } from "./fill.ts";
 import { type Opening, openFor } from "./open.ts";
 import type { PodClass } from "./pending.ts";
 import type { Picture } from "./picture.ts";
@@ -94,7 +94,7 @@ function* place(search: Search, effort: Effort): Generator<void, PodClass[]> {
     for (const one of waiting) {
       let current: PodClass | undefined = one.kind.volumes.trouble === undefined ? one : undefined;
       while (current !== undefined && current.pods.length > 0) {
-        if (!placeNext(search, current)) current = withLess(search, current);
+        if (!again(search, current) && !placeNext(search, current)) current = withLess(search, current);
         effort.work += search.effort();
         yield;
       }
@@ -103,6 +103,16 @@ function* place(search: Search, effort: Effort): Generator<void, PodClass[]> {
     if (stuck.length === 0 || search.placed.length === before) return stuck;
     waiting = stuck;
   }
+}
+
+/** On nodes that were closed to the pods before, and may be open now that others are placed. */
+function again(search: Search, one: PodClass): boolean {
+  const before = one.pods.length;
+  if (!one.kind.isShifting) return false;
+  search.onHosts(one);
+  search.onUpcoming(one);
+  for (const opening of search.roomy) topUp(search, opening, one);
+  return one.pods.length < before;
 }
 
 /** With one wish less; undefined: there is none, and the pods have all their wishes again for the next round. */
@@ -130,7 +140,7 @@ function placeNext(search: Search, one: PodClass): boolean {
   if (opening === undefined) return false;
   search.open(opening.node);
   search.put(one, opening.node, opening.state);
-  fill(search, opening);
+  if (fill(search, opening)) search.roomy.push(opening);
   close(search, opening);
   return true;
 }
