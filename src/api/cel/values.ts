@@ -71,7 +71,7 @@ export class Dictionary {
   }
 }
 
-/** How an object of a schema is read: fields are made when they are asked for, by their escaped names. */
+/** How an object or map of a schema is read: what is in it is made when it is asked for, fields by escaped names. */
 export type StructAccess = {
   field(name: string): Value | undefined;
   names(): readonly string[];

@@ -16,9 +16,10 @@ import {
   timestampType,
   type Type,
 } from "../cel/types.ts";
-import { Dictionary, Duration, List, type ListKind, Struct, type Value } from "../cel/values.ts";
+import { Duration, List, type ListKind, Struct, type Value } from "../cel/values.ts";
 import { parseDurationFormat } from "../formats.ts";
 import { isFields } from "./correlate.ts";
+import { isInt64 } from "./numbers.ts";
 import type { Schema } from "./schema.ts";
 
 const reserved: ReadonlySet<string> = new Set(
@@ -151,7 +152,7 @@ export function celValueOf(raw: unknown, schema: Schema): Value {
     case "number":
       return typeof raw === "number" ? raw : unfit("float", raw);
     case "integer":
-      return typeof raw === "number" && Number.isInteger(raw) ? BigInt(raw) : unfit("int", raw);
+      return isInt64(raw) ? BigInt(raw) : unfit("int", raw);
     case "boolean":
       return typeof raw === "boolean" ? raw : unfit("bool", raw);
     default:
@@ -166,13 +167,13 @@ function unfit(wanted: string, raw: unknown): never {
 function goType(raw: unknown): string {
   if (Array.isArray(raw)) return "[]interface {}";
   if (typeof raw === "object") return "map[string]interface {}";
-  if (typeof raw === "number") return Number.isInteger(raw) ? "int64" : "float64";
+  if (typeof raw === "number") return isInt64(raw) ? "int64" : "float64";
   return typeof raw === "boolean" ? "bool" : typeof raw;
 }
 
 function intOrString(raw: unknown): Value {
   if (typeof raw === "string") return raw;
-  if (typeof raw === "number" && Number.isInteger(raw)) return BigInt(raw);
+  if (isInt64(raw)) return BigInt(raw);
   throw new CelError("invalid data, expected XIntOrString value to be either a string or integer");
 }
 
@@ -206,8 +207,16 @@ function objectValue(raw: unknown, schema: Schema): Value {
   if (!isFields(raw)) throw new CelError("invalid data, expected a map for the provided schema with type=object");
   const additional = schema.additionalProperties;
   if (schema.properties === undefined && !isRoot(schema) && typeof additional === "object")
-    return new Dictionary(new Map(Object.entries(raw).map(([key, value]) => [key, celValueOf(value, additional)])));
+    return mapValue(raw, additional);
   return structValue(raw, isRoot(schema) ? withTypeAndObjectMeta(schema) : schema);
+}
+
+function mapValue(raw: Readonly<Record<string, unknown>>, schema: Schema): Struct {
+  return new Struct(raw, {
+    field: key => (Object.hasOwn(raw, key) ? celValueOf(raw[key], schema) : undefined),
+    names: () => Object.keys(raw),
+    unknown: () => [],
+  });
 }
 
 /** A null field is as good as an absent one. */

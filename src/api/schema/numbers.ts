@@ -82,6 +82,7 @@ export function isNearlyInteger(value: number): boolean {
   return whole === value || (whole > 0 && (value - whole) / (value + whole) < 1e-9);
 }
 
-function isInt64(value: number): boolean {
-  return Number.isInteger(value) && Math.abs(value) < 2 ** 63;
+/** Whether Go would hold a JSON number as an int64; all others are float64. */
+export function isInt64(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 }

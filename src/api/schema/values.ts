@@ -6,7 +6,7 @@ import type { Pair } from "./correlate.ts";
 import { goJson, runes } from "../go-text.ts";
 import { invalid, notSupported, required, tooLong, tooMany, typeInvalid } from "./field-error.ts";
 import { formatCheck } from "../formats.ts";
-import { checkNumber, isNearlyInteger } from "./numbers.ts";
+import { checkNumber, isInt64, isNearlyInteger } from "./numbers.ts";
 import { compilePattern, PatternError } from "../pattern.ts";
 import type { FieldError, Schema } from "./schema.ts";
 
@@ -167,7 +167,7 @@ function wrongType(path: string, wanted: string, actual: string, report: Report)
 function jsonType(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (typeof value !== "number") return typeof value;
-  return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? "integer" : "number";
+  return isInt64(value) ? "integer" : "number";
 }
 
 function checkString(value: string, schema: Schema, path: string, report: Report): void {
