@@ -78,9 +78,10 @@ function rate(count: number, run: (index: number) => void): string {
 }
 
 function memory(): string {
-  const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
+  const { rss, heapUsed, heapTotal, arrayBuffers } = process.memoryUsage();
   const megabytes = (bytes: number) => Math.round(bytes / 1e6);
-  return `${megabytes(rss)} MB (heap ${megabytes(heapUsed)}, bytes ${megabytes(arrayBuffers)})`;
+  const heap = `${megabytes(heapUsed)} of ${megabytes(heapTotal)}`;
+  return `${megabytes(rss)} MB (heap ${heap}, bytes ${megabytes(arrayBuffers)})`;
 }
 
 const figures: [string, string][] = [];

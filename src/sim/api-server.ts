@@ -118,8 +118,7 @@ export class ApiServer {
     warnings.push(...found);
     settleNamespace(object, kind, namespace);
     warnings.push(...dedupeOwners(object));
-    const stored = create(this.#backend, { kind, namespace }, object, { dryRun: options.dryRun === true });
-    warnings.push(...(kind.rules.warnings?.(stored.object, undefined) ?? []));
+    const stored = create(this.#backend, { kind, namespace }, object, { dryRun: options.dryRun === true, warnings });
     return answer(stored, { code: 201, warnings });
   }
 
@@ -153,7 +152,7 @@ export class ApiServer {
         const outcome = patched(target.kind, existing as KubeObject, request);
         settleNamespace(outcome.object, target.kind, target.namespace);
         checkName(outcome.object, target.name);
-        warnings.push(...outcome.warnings, ...dedupeOwners(outcome.object));
+        warnings.push(...outcome.warnings, ...dedupeOwners(outcome.object, { isPatch: true }));
         warnings.push(...(target.kind.rules.warnings?.(outcome.object, existing) ?? []));
         return outcome.object;
       },

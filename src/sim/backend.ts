@@ -42,9 +42,9 @@ export function clusterOf({ store, kinds }: Backend): Cluster {
         for (const stored of collectionOf(store, kind).all()) yield stored.object;
       }
     },
-    get(plural: string, name: string): KubeObject | undefined {
+    labels(plural: string, name: string): Readonly<Record<string, string>> | undefined {
       const kind = kinds.find({ group: "", version: "v1", plural });
-      return kind && collectionOf(store, kind).get(keyOf(undefined, name))?.object;
+      return kind && collectionOf(store, kind).get(keyOf(undefined, name))?.labels;
     },
   };
 }

@@ -33,8 +33,8 @@ export type ServedKind = {
   /** Whether strategic merge patch is served (built-in kinds) or is 415 (custom kinds). */
   strategic: boolean;
   columns: readonly Column[];
-  /** Absent: metadata.name is a DNS subdomain. */
-  nameFormat?: "subdomain" | "label";
+  /** Absent: metadata.name is a DNS subdomain. A segment is anything that a path can hold. */
+  nameFormat?: "subdomain" | "label" | "segment";
   /** PUT of an absent object creates it (Event, Lease). */
   createsOnUpdate?: boolean;
   /** False: an update must carry metadata.resourceVersion. */
@@ -61,8 +61,8 @@ export type StoredAs = {
 /** What an admission plugin may look at: the objects of built-in kinds, as stored now. */
 export type Cluster = {
   list(plural: string): Iterable<KubeObject>;
-  /** Of a core kind without namespaces. */
-  get(plural: string, name: string): KubeObject | undefined;
+  /** Of an object of a core kind without namespaces; they are known without reading it. */
+  labels(plural: string, name: string): Readonly<Record<string, string>> | undefined;
 };
 
 /**

@@ -49,7 +49,7 @@ export function keepSystemFields({ metadata }: KubeObject, old: KubeObject): voi
 }
 
 /** Equal references are kept once; the caller is warned by the uids. */
-export function dedupeOwners({ metadata }: KubeObject): string[] {
+export function dedupeOwners({ metadata }: KubeObject, { isPatch = false } = {}): string[] {
   const owners = metadata.ownerReferences ?? [];
   const kept: OwnerReference[] = [];
   const duplicates: string[] = [];
@@ -59,8 +59,10 @@ export function dedupeOwners({ metadata }: KubeObject): string[] {
   }
   if (duplicates.length === 0) return [];
   metadata.ownerReferences = kept;
+  // A patch is looked at once, after the admission that could have changed it.
+  const when = isPatch ? " after mutating admission happens" : "";
   return [
-    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, ` +
+    `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, ` +
       `and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicates.join(", ")}`,
   ];
 }

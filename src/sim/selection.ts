@@ -7,7 +7,7 @@ import { parseSelector } from "../api/selector-text.ts";
 import type { ServedKind } from "./kind.ts";
 import { badRequest } from "./refusal.ts";
 import type { ApiRequest } from "./request.ts";
-import type { Attributes, StoredObject } from "./stored.ts";
+import type { StoredObject } from "./stored.ts";
 
 export type Selection = {
   /** All selected objects have keys that start with this. */
@@ -26,26 +26,19 @@ export function selectionOf(kind: ServedKind, { namespace, name, options }: Aske
   if (name !== undefined && fields.length > 0 && requiredField(fields, "metadata.name") !== name) {
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
   }
-  const isEverything = labels.length === 0 && fields.length === 0 && name === undefined;
-  const selects = (stored: StoredObject) => {
-    const attributes = attributesOf(kind, stored);
-    if (name !== undefined && attributes.fields["metadata.name"] !== name) return false;
-    return matchesLabels(labels, attributes.labels) && matchesFields(fields, attributes.fields);
+  const selectsFields = (stored: StoredObject) => {
+    const known = stored.fields(object => selectable(kind, object));
+    return matchesFields(fields, known) && (name === undefined || known["metadata.name"] === name);
   };
+  const needsFields = fields.length > 0 || name !== undefined;
+  const isEverything = labels.length === 0 && !needsFields;
+  const selects = (stored: StoredObject) =>
+    matchesLabels(labels, stored.labels) && (!needsFields || selectsFields(stored));
   return {
     prefix: prefixOf(kind, namespace ?? requiredField(fields, "metadata.namespace"), named),
     isEverything,
     matches: stored => isEverything || selects(stored),
   };
-}
-
-/** Kept with the object, so that selecting among many does not parse them all again and again. */
-function attributesOf(kind: ServedKind, stored: StoredObject): Attributes {
-  if (stored.attributes === undefined) {
-    const { object } = stored;
-    stored.attributes = { labels: object.metadata.labels, fields: selectable(kind, object) };
-  }
-  return stored.attributes;
 }
 
 function labelsOf(text = ""): Selector {

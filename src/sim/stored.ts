@@ -7,15 +7,11 @@ import type { Stored } from "./request.ts";
 /** What an object not yet written out is taken to weigh; only the bound on history needs it. */
 const assumedBytes = 4096;
 
-/** What selectors look at. */
-export type Attributes = {
-  labels: Readonly<Record<string, string>> | undefined;
-  fields: Readonly<Record<string, string>>;
-};
+export type Texts = Readonly<Record<string, string>>;
 
 export class StoredObject implements Stored {
-  /** Made when a selector first asks; it stays when the object cools. */
-  attributes: Attributes | undefined;
+  #labels: Texts | null | undefined;
+  #fields: Texts | undefined;
   #object: KubeObject | undefined;
   #json: Buffer | undefined;
   #isSuperseded = false;
@@ -35,6 +31,17 @@ export class StoredObject implements Stored {
     this.#object = object;
     this.#recent.add(this, true);
     return object;
+  }
+
+  /** Labels and selectable fields are kept once asked for, also when the object cools: selecting parses nothing twice. */
+  get labels(): Texts | undefined {
+    if (this.#labels === undefined) this.#labels = this.object.metadata.labels ?? null;
+    return this.#labels ?? undefined;
+  }
+
+  fields(read: (object: KubeObject) => Texts): Texts {
+    this.#fields ??= read(this.object);
+    return this.#fields;
   }
 
   get json(): Buffer {

@@ -28,7 +28,7 @@ function directed(patch: JsonObject): JsonObject {
   const { $patch: directive, ...rest } = patch;
   if (directive === "replace") return rest;
   if (directive === "delete") return {};
-  throw failure(`unknown patch type: ${String(directive)} in map: ${JSON.stringify(patch)}`);
+  throw failure(`unknown patch type: ${String(directive)} in map: ${goText(patch)}`);
 }
 
 function mergeField(

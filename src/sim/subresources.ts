@@ -64,7 +64,7 @@ function reader(target: Target, { request, warnings }: Exchange): (existing: Kub
   const settled = ({ object, warnings: found }: Decoded) => {
     settleNamespace(object, target.kind, target.namespace);
     checkName(object, target.name);
-    warnings.push(...found, ...dedupeOwners(object));
+    warnings.push(...found, ...dedupeOwners(object, { isPatch: request.verb === "patch" }));
     return object;
   };
   const write = writer(target.kind, request);

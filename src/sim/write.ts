@@ -1,7 +1,7 @@
 // Creating and updating: the order of steps, checks and sentences of the API server's registry (1.36).
 
 import type { KubeObject } from "../api/meta.ts";
-import { labelErrors } from "../api/name.ts";
+import { labelErrors, subdomainErrors } from "../api/name.ts";
 import { invalid as wrong } from "../api/schema/field-error.ts";
 import { metadataErrors } from "../api/schema/object-meta.ts";
 import type { FieldError } from "../api/schema/schema.ts";
@@ -10,7 +10,7 @@ import type { Subresource } from "../control/ports.ts";
 import { type Backend, clusterOf, find, save, type Target } from "./backend.ts";
 import { deepEqual } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
-import { admitToNamespace } from "./namespaces.ts";
+import { admitToNamespace, isNamespace } from "./namespaces.ts";
 import { fillSystemFields, keepSystemFields, settleNamespace } from "./object-meta.ts";
 import { generatedName } from "./random.ts";
 import {
@@ -37,15 +37,17 @@ export function create(
   backend: Backend,
   target: CreateTarget,
   object: KubeObject,
-  { dryRun, isUpdate = false }: { dryRun: boolean; isUpdate?: boolean },
+  { dryRun, isUpdate = false, warnings = [] }: { dryRun: boolean; isUpdate?: boolean; warnings?: string[] },
 ): StoredObject {
   const { kind, namespace } = target;
   settleNamespace(object, kind, namespace);
   admitToNamespace(backend, target, object.metadata.name ?? "");
   fillSystemFields(object, backend.clock.now(), backend.random);
+  kind.rules.admit?.(object, { cluster: clusterOf(backend) });
   const base = object.metadata.name ? "" : (object.metadata.generateName ?? "");
   if (base !== "") object.metadata.name = freeName(backend, target, base);
   judgeNew(backend, target, object);
+  warnings.push(...(kind.rules.warnings?.(object, undefined) ?? []));
 
   const { name } = object.metadata;
   if (!isUpdate && !dryRun && object.metadata.resourceVersion) {
@@ -72,16 +74,25 @@ function taken(kind: ServedKind, existing: KubeObject, generatedFrom: string): A
 
 function judgeNew(backend: Backend, { kind }: CreateTarget, object: KubeObject): void {
   const { rules } = kind;
-  rules.admit?.(object, { cluster: clusterOf(backend) });
   if (rules.countsGeneration) object.metadata.generation = 1;
   rules.prepare?.(object, { now: backend.clock.now() });
   const { namespaced } = kind.resource;
-  const format = kind.nameFormat === "label" ? { nameErrors: labelErrors } : {};
-  const metadata = metadataErrors(object.metadata, { namespaced, ...format });
+  const metadata = metadataErrors(object.metadata, {
+    namespaced,
+    nameErrors: nameErrors[kind.nameFormat ?? "subdomain"],
+  });
   const finalizers = finalizerErrors(kind, object);
   const content = rules.validate?.(object, {}) ?? [];
   if (rules.judgesContentFirst) refuseIf(kind, object, content);
   refuseIf(kind, object, [...metadata, ...finalizers, ...content]);
+}
+
+const nameErrors = { subdomain: subdomainErrors, label: labelErrors, segment: segmentErrors };
+
+/** What a path can hold: the least that every name must be. */
+function segmentErrors(name: string): string[] {
+  if (name === "." || name === "..") return [`may not be '${name}'`];
+  return ["/", "%"].filter(part => name.includes(part)).map(part => `may not contain '${part}'`);
 }
 
 const standardFinalizers = ["orphan", "foregroundDeletion", "kubernetes"];
@@ -137,7 +148,7 @@ export function update(
   settleNamespace(object, kind, target.namespace);
   judgeChanged(backend, target, { object, old, options });
 
-  if (isFinalized(object, old)) {
+  if (isFinalized(kind, object, old)) {
     if (!options.dryRun) backend.store.remove(collectionOf(backend.store, kind), keyOf(target.namespace, name));
     return { stored: backend.store.unstored(object), created: false };
   }
@@ -249,8 +260,10 @@ export function storageKey(kind: ServedKind, key: string): string {
 }
 
 /** The last finalizer of an object that is being deleted is gone. */
-function isFinalized(object: KubeObject, old: KubeObject): boolean {
+function isFinalized(kind: ServedKind, object: KubeObject, old: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = old.metadata;
+  // A namespace has finalizers of its own in its spec, for what is in it.
+  if (isNamespace(kind) && ((object.spec as { finalizers?: string[] }).finalizers ?? []).length > 0) return false;
   return (
     (object.metadata.finalizers ?? []).length === 0 && deletionTimestamp !== undefined && !deletionGracePeriodSeconds
   );

@@ -27,7 +27,7 @@ const topologyKeys = ["topology.kubernetes.io/zone", "topology.kubernetes.io/reg
 
 /** Zone and region of a node, which every pod that is bound to it is labelled with; none for a node that is not there. */
 export function topologyLabels(nodeName: string, cluster: Cluster): Record<string, string> {
-  const labels = cluster.get("nodes", nodeName)?.metadata.labels ?? {};
+  const labels = cluster.labels("nodes", nodeName) ?? {};
   return Object.fromEntries(Object.entries(labels).filter(([key]) => topologyKeys.includes(key)));
 }
 
@@ -42,7 +42,9 @@ type PriorityClass = KubeObject & { value: number; globalDefault?: boolean; pree
 
 /** On create: priority and preemption policy by the class that the pod names, else by the default class. */
 export function setPriority({ metadata, spec }: Pod, cluster: Cluster): void {
-  const refuse = (why: string) => forbidden({ group: "", name: "pods" }, metadata.name ?? "", why);
+  // Admission comes before a name is made up.
+  const refuse = (why: string) =>
+    forbidden({ group: "", name: "pods" }, metadata.name || (metadata.generateName ?? ""), why);
   const priorityClass = priorityClassOf(spec.priorityClassName, cluster);
   if (priorityClass === undefined && spec.priorityClassName !== undefined) {
     throw refuse(`no PriorityClass with name ${spec.priorityClassName} was found`);
