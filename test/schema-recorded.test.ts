@@ -33,7 +33,7 @@ describe("as a real API server answered", () => {
   test.each(Object.keys(shapes))("objects of %s are pruned, defaulted and judged so", shape => {
     const answers = recorded.objects.filter(answer => answer.shape === shape);
     expect(answers.length).toBeGreaterThan(0);
-    for (const { fields, shape: _, ...answer } of answers)
-      expect(answerOf(judge(shapes[shape] ?? {}, manifest(shape, fields))), JSON.stringify(fields)).toEqual(answer);
+    const ours = answers.map(({ fields }) => answerOf(judge(shapes[shape] ?? {}, manifest(shape, fields))));
+    expect(ours).toEqual(answers.map(({ shape: _, fields: __, ...answer }) => answer));
   });
 });
