@@ -5,7 +5,13 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     projects: [
-      { test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts"], testTimeout: 60_000 } },
+      {
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts", "test/*.test.ts", "test/packing/**/*.test.ts"],
+          testTimeout: 60_000,
+        },
+      },
       {
         test: {
           name: "contract",

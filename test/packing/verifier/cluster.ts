@@ -1,0 +1,93 @@
+// The cluster as the verifier sees it: every node, real or to be made, with all that it may still turn out to be, and
+// the pods on it. Plain lists, searched from end to end.
+
+import { hostnameKey } from "../../../src/api/node.ts";
+import { type Pod, podKey } from "../../../src/api/pod.ts";
+import type { Labels } from "../../../src/api/selector.ts";
+import { isSameTaint, type Taint } from "../../../src/api/taint.ts";
+import type { ExistingNode, Problem } from "../../../src/decide/packing/problem.ts";
+import { isWanted, repellingTaint } from "./matching.ts";
+import { type Amounts, added, amountsOf, requestsOf } from "./requests.ts";
+
+/** One thing that a node is or may become. */
+export type Shape = {
+  instanceType?: string;
+  labels: Labels;
+  allocatable: Amounts;
+  /** Pods of DaemonSets that are going to run there and do not yet. */
+  daemons: readonly Pod[];
+  price?: number;
+};
+
+export type Machine = {
+  name: string;
+  /** A real node has one; a node to be made must be right whichever it becomes. */
+  shapes: readonly Shape[];
+  taints: readonly Taint[];
+  isCordoned: boolean;
+  pods: Pod[];
+  /** What is set aside beside its pods. */
+  reserved: Amounts;
+};
+
+export type Cluster = { problem: Problem; machines: readonly Machine[] };
+
+/** A machine taken as one of its shapes. */
+export type Spot = { machine: Machine; shape: Shape };
+
+export function namespaceOf({ metadata }: Pod): string {
+  return metadata.namespace ?? "default";
+}
+
+export function hasEnded({ status }: Pod): boolean {
+  return status?.phase === "Succeeded" || status?.phase === "Failed";
+}
+
+export function existingMachine(existing: ExistingNode, problem: Problem): Machine {
+  const { metadata, spec, status } = existing.node;
+  const pods = problem.bound.filter(pod => pod.spec.nodeName === metadata.name && !hasEnded(pod));
+  const labels = metadata.labels ?? {};
+  const passing = existing.passingTaints ?? [];
+  const taints = (spec?.taints ?? []).filter(taint => !passing.some(one => isSameTaint(one, taint)));
+  const shape = { labels, allocatable: amountsOf(status?.allocatable), daemons: [] };
+  const due = existing.initialized === false ? daemonsOn({ name: metadata.name, labels, taints }, problem) : [];
+  return {
+    name: metadata.name,
+    shapes: [shape],
+    taints,
+    isCordoned: spec?.unschedulable === true,
+    pods,
+    reserved: stillDue(due, pods),
+  };
+}
+
+/** Those of the daemons that a node with these labels and taints would get. */
+export function daemonsOn(node: { name: string; labels: Labels; taints: readonly Taint[] }, problem: Problem): Pod[] {
+  return problem.daemons.filter(daemon => isWanted(daemon, node) && repellingTaint(daemon, node.taints) === undefined);
+}
+
+// Which daemon a pod came from cannot be seen, so that the two sums are compared.
+function stillDue(due: readonly Pod[], pods: readonly Pod[]): Amounts {
+  const there = pods.filter(({ metadata }) => metadata.ownerReferences?.some(({ kind }) => kind === "DaemonSet"));
+  const got = added(...there.map(requestsOf));
+  return new Map(
+    [...added(...due.map(requestsOf))].map(([name, value]) => {
+      const rest = value - (got.get(name) ?? 0n);
+      return [name, rest > 0n ? rest : 0n];
+    }),
+  );
+}
+
+/** The values that a label has, or may have, there. */
+export function valuesOf({ shapes }: Machine, key: string): Set<string | undefined> {
+  return new Set(shapes.map(({ labels }) => labels[key]));
+}
+
+export function isOn(machine: Machine, pod: Pod): boolean {
+  return machine.pods.some(one => podKey(one) === podKey(pod));
+}
+
+/** A new node's name is not known, but that it is its own is. */
+export function hostLabels(name: string): Labels {
+  return { [hostnameKey]: name };
+}
