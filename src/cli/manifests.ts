@@ -11,6 +11,7 @@ import {
   LineCounter,
   type ParsedNode,
   parseAllDocuments,
+  type ScalarTag,
   type Tags,
 } from "yaml";
 import { Failure, type Io } from "./io.ts";
@@ -170,15 +171,27 @@ function intoList(items: readonly unknown[], rest: string): Step | undefined {
 
 const start: Position = { line: 1, column: 1 };
 
-// YAML 1.1 as kubectl's parser has it: `yes` and `on` are booleans and 0777 is octal, but there are no base-60
+// YAML 1.1 as kubectl's parser has it: `yes` and `on` are booleans, 0777 and 0o777 are octal, but there are no base-60
 // numbers, and a date stays text.
 const asKubernetesReads = {
   version: "1.1",
   merge: true,
   uniqueKeys: true,
   prettyErrors: false,
-  customTags: (tags: Tags) => tags.filter(tag => typeof tag === "string" || !isUnknownToKubectl(tag)),
+  customTags: (tags: Tags) => [...tags.filter(tag => typeof tag === "string" || !isUnknownToKubectl(tag)), modernOctal],
 } as const;
+
+const modernOctal: ScalarTag = {
+  identify: value => typeof value === "number",
+  default: true,
+  tag: "tag:yaml.org,2002:int",
+  format: "OCT",
+  test: /^[-+]?0o[0-7_]+$/,
+  resolve: text => {
+    const digits = Number.parseInt(text.replaceAll(/[-+_]|0o/g, ""), 8);
+    return text.startsWith("-") ? -digits : digits;
+  },
+};
 
 function isUnknownToKubectl(tag: { tag: string; format?: string }): boolean {
   return tag.tag === "tag:yaml.org,2002:timestamp" || tag.format === "TIME";
