@@ -143,18 +143,19 @@ const Status = Struct("What Fettle sees of the selected nodes.", {
   observedNodes: Optional(Whole("How many nodes are selected.", { minimum: 0 })),
   healthyNodes: Optional(Whole("How many of them are healthy and have no remediation.", { minimum: 0 })),
   inFlightRemediations: Optional(
-    MapOf("No longer written; see unhealthyNodes.", Time("When it began."), { maxProperties: 10000 }),
+    MapOf("No longer written; see unhealthyNodes.", Time("When it began."), { maxProperties: 2000 }),
   ),
   unhealthyNodes: Optional(
     ListOf(
-      "The nodes that are not healthy.",
+      "The nodes that are not healthy. At most 2,000; observedNodes and healthyNodes count beyond that.",
       Struct("A node that is not healthy.", {
         name: Name("The node's name."),
         remediations: Optional(ListOf("What was created for it.", Remediation, { maxItems: 100, identity: "atomic" })),
         conditionsHealthyTimestamp: Optional(Time("When its conditions became healthy again.")),
         healthyDelayed: Optional(Flag("Whether healthyDelay keeps its remediation.")),
       }),
-      { maxItems: 50000, identity: ["name"] },
+      // A server compares the names pair by pair, and an object of more would not fit into etcd.
+      { maxItems: 2000, identity: ["name"] },
     ),
   ),
   conditions: Optional(
