@@ -128,7 +128,8 @@ class Watch {
     const { clock } = this.#watched;
     const untilEndMs = this.#endsAt - clock.monotonic();
     const delayMs = Math.min(bookmarkEveryMs, untilEndMs - bookmarkBeforeEndMs);
-    if (delayMs <= 0) return;
+    // Less than a millisecond can be nothing at all beside an instant: time would stand still.
+    if (delayMs < 1) return;
     const cancel = clock.after(delayMs, () => {
       this.#cancels.splice(this.#cancels.indexOf(cancel), 1);
       this.#send([this.#bookmark({})]);

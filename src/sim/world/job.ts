@@ -128,7 +128,8 @@ async function manage(
   const retryAt = failures === 0 ? now : failedAt + Math.min(backoffMaxMs, backoffMinMs * 2 ** (failures - 1));
   const missing = wanted - active.length;
   if (missing > 0 && retryAt > now) looks.push(retryAt);
-  for (let i = 0; i < missing && retryAt <= now; i++) await picture.pods.create(jobPod(job));
+  const madeNow = retryAt <= now ? missing : 0;
+  for (let i = 0; i < madeNow; i++) await picture.pods.create(jobPod(job));
   return looks.length === 0 ? undefined : Math.min(...looks);
 }
 

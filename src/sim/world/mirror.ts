@@ -157,7 +157,7 @@ export class Mirror<T extends KubeObject> {
     const listed = this.#listed ?? new Set();
     this.#listed = undefined;
     this.#goneUids.clear();
-    for (const key of [...this.#objectByKey.keys()]) if (!listed.has(key)) this.#remove(key);
+    for (const key of this.#objectByKey.keys()) if (!listed.has(key)) this.#remove(key);
     this.#markSynced();
   }
 

@@ -6,7 +6,14 @@ import { hasEnded, keyOf, type Node, type Pod } from "./objects.ts";
 export type HostPort = { ip: string; protocol: string; port: number };
 
 /** A pod made ready for judging: what it asks is computed once. */
-export type Placed = { pod: Pod; requests: Amounts; ports: readonly HostPort[]; hasAntiAffinity: boolean };
+export type Placed = {
+  pod: Pod;
+  requests: Amounts;
+  /** What counts for the score. */
+  scored: Amounts;
+  ports: readonly HostPort[];
+  hasAntiAffinity: boolean;
+};
 
 /** What counts for the score of a pod that requests nothing, as in kube-scheduler: else all such pods pile up. */
 const assumed: Amounts = new Map([
@@ -43,13 +50,13 @@ export class Room {
     this.placedByKey.delete(key);
   }
 
-  #count({ requests }: Placed, sign: 1 | -1): void {
+  #count({ requests, scored }: Placed, sign: 1 | -1): void {
     addTo(this.taken, requests, sign);
-    addTo(this.scored, scoredRequests(requests), sign);
+    addTo(this.scored, scored, sign);
   }
 }
 
-export function scoredRequests(requests: Amounts): Amounts {
+function scoredRequests(requests: Amounts): Amounts {
   return new Map([...assumed].map(([name, amount]) => [name, requests.get(name) ?? amount]));
 }
 
@@ -57,9 +64,11 @@ export function placed(pod: Pod): Placed {
   const { spec } = pod;
   const required = spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const ports = spec.containers.flatMap(container => container.ports ?? []);
+  const requests = podRequests(spec);
   return {
     pod,
-    requests: podRequests(spec),
+    requests,
+    scored: scoredRequests(requests),
     ports: ports.flatMap(({ hostPort, hostIP, protocol = "TCP" }) =>
       hostPort ? [{ ip: hostIP || "0.0.0.0", protocol, port: hostPort }] : [],
     ),

@@ -85,7 +85,11 @@ export function picture(api: KubeApi, clock: Clock): Picture {
 
 function together(parts: readonly { synced: Promise<void>; stop(): void }[]): Pick<NodePicture, "synced" | "stop"> {
   return {
-    synced: Promise.all(parts.map(({ synced }) => synced)).then(() => {}),
+    synced: allSynced(parts),
     stop: () => parts.forEach(part => part.stop()),
   };
+}
+
+async function allSynced(parts: readonly { synced: Promise<void> }[]): Promise<void> {
+  await Promise.all(parts.map(({ synced }) => synced));
 }

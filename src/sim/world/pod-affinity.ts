@@ -11,7 +11,7 @@ export type AffinityCheck = (room: Room) => string | undefined;
 
 const required = "requiredDuringSchedulingIgnoredDuringExecution";
 
-type Term = { topologyKey: string; matchesPod(pod: Pod): boolean };
+type Term = { topologyKey: string; matchesPod: (pod: Pod) => boolean };
 
 /** Looks at all pods once; what it returns costs a look-up per node. Undefined where no rule concerns the pod. */
 export function affinityCheck(pod: Pod, rooms: Rooms, namespaces: Iterable<KubeObject>): AffinityCheck | undefined {

@@ -7,7 +7,7 @@ import { conditionOf, type Verdict, withTransition } from "./conditions.ts";
 import { recordEvent } from "./events.ts";
 import { type Change, isNotFound } from "./mirror.ts";
 import { fitCheck } from "./node-fit.ts";
-import { type Placed, placed, type Room, Rooms, scoredRequests } from "./node-room.ts";
+import { type Placed, placed, type Room, Rooms } from "./node-room.ts";
 import { controllerOf, hasEnded, isActive, type Node, type Pod } from "./objects.ts";
 import type { Picture } from "./picture.ts";
 import { affinityCheck } from "./pod-affinity.ts";
@@ -203,9 +203,8 @@ function feasibleEnough(nodeCount: number): number {
 }
 
 /** Mean of what is left of cpu and memory with the pod on it, from 0 to 100. */
-function freeShare({ requests }: Placed, { allocatable, scored }: Room): number {
+function freeShare({ scored: asked }: Placed, { allocatable, scored }: Room): number {
   let sum = 0;
-  const asked = scoredRequests(requests);
   for (const [name, amount] of asked) {
     const total = allocatable.get(name) ?? 0;
     const left = total - (scored.get(name) ?? 0) - amount;

@@ -23,17 +23,15 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #waiting = new Set<string>();
   readonly #running = new Set<string>();
-  readonly #timerByKey = new Map<string, { at: number; cancel(): void }>();
+  readonly #timerByKey = new Map<string, { at: number; cancel: () => void }>();
   readonly #failuresByKey = new Map<string, number>();
   #isOpen = false;
+  #isStopped = false;
   #isScheduled = false;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
-    void options.after.then(() => {
-      this.#isOpen = true;
-      this.#schedule();
-    });
+    void this.#open(options.after);
   }
 
   add(key: string): void {
@@ -67,10 +65,17 @@ export class Worker {
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#isOpen = false;
     this.#waiting.clear();
     for (const { cancel } of this.#timerByKey.values()) cancel();
     this.#timerByKey.clear();
+  }
+
+  async #open(after: Promise<void>): Promise<void> {
+    await after;
+    this.#isOpen = !this.#isStopped;
+    this.#schedule();
   }
 
   /** In a turn of its own, so that what comes at the same instant is seen together. */

@@ -1,10 +1,14 @@
 // The frame of a workload controller: it is woken by its objects and by the pods they control, one object at a time.
 
 import type { KubeObject } from "../../api/meta.ts";
+import { deepEqual } from "../json-value.ts";
 import type { Mirror } from "./mirror.ts";
-import { controllerOf, keyOf } from "./objects.ts";
+import { type Condition, controllerOf, keyOf } from "./objects.ts";
 import type { Picture } from "./picture.ts";
 import { type Failed, Worker } from "./worker.ts";
+
+/** Changes of dependents are gathered for this long: else a thousand pods that start would be counted a thousand times. */
+const settleMs = 50;
 
 export type ControllerOptions = { failed?: Failed };
 
@@ -14,7 +18,7 @@ export type Controlled<T extends KubeObject> = {
   /** The kinds of objects that an owner makes. */
   dependents: readonly Pick<Mirror<KubeObject>, "onChange">[];
   /** Returns the instant at which to look again, if nothing happens before. */
-  sync(owner: T): Promise<number | undefined>;
+  sync: (owner: T) => Promise<number | undefined>;
 };
 
 export function controllerWorker<T extends KubeObject>(
@@ -34,13 +38,29 @@ export function controllerWorker<T extends KubeObject>(
   });
   owners.onChange(({ key, isGone }) => (isGone ? worker.forget(key) : worker.add(key)));
   for (const mirror of dependents) {
-    mirror.onChange(({ object }) => {
+    mirror.onChange(({ object, previous, isGone }) => {
+      if (previous !== undefined && !isGone && !isNews(object, previous)) return;
       const reference = controllerOf(object);
       const { namespace } = object.metadata;
       if (reference?.kind !== kind || namespace === undefined) return;
       const key = keyOf({ metadata: { name: reference.name, namespace } });
-      if (owners.get(key)?.metadata.uid === reference.uid) worker.add(key);
+      if (owners.get(key)?.metadata.uid === reference.uid) worker.addAt(key, clock.now() + settleMs);
     });
   }
   return worker;
+}
+
+type Dependent = KubeObject & { status?: { phase?: string; conditions?: readonly Condition[] } };
+
+/** Of pods only what an owner counts: where a pod runs is no concern of its. */
+function isNews(object: Dependent, previous: Dependent): boolean {
+  if (object.kind !== "Pod") return true;
+  const looks = ({ metadata, status }: Dependent) => [
+    status?.phase,
+    metadata.deletionTimestamp,
+    status?.conditions?.find(({ type }) => type === "Ready")?.status,
+    metadata.labels,
+    metadata.finalizers,
+  ];
+  return !deepEqual(looks(object), looks(previous));
 }
