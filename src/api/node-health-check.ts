@@ -154,7 +154,8 @@ const Status = Struct("What Fettle sees of the selected nodes.", {
         conditionsHealthyTimestamp: Optional(Time("When its conditions became healthy again.")),
         healthyDelayed: Optional(Flag("Whether healthyDelay keeps its remediation.")),
       }),
-      // A server compares the names pair by pair, and an object of more would not fit into etcd.
+      // Each item has its owner in managedFields: 2,000 cost a server half a second a write, 50,000 more than twenty,
+      // and etcd takes no object of that size.
       { maxItems: 2000, identity: ["name"] },
     ),
   ),
