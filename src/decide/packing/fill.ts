@@ -14,28 +14,24 @@ const weighed = 64;
 
 type Pick = { one: PodClass; state: State };
 
-/** Says whether room is left that some pods would fit in. */
+/** Says whether room is left that some pods would fit in, were it not for rules. */
 export function fill(search: Search, { node, type }: Opening): boolean {
   const room = node.template.room[type] ?? new Float64Array(0);
   const free = Float64Array.from(room, (amount, r) => amount - (node.used[r] ?? 0));
   const gains = Float64Array.from(room, (amount, r) => (amount > 0 ? (search.worth[r] ?? 0) / amount : 0));
   const refused = new Set<number>();
+  const sizes = search.pending.sizes.slice();
   let isRoomy = false;
-  let sizes = search.pending.sizes.filter(size => size.classes.some(isLeft));
   for (;;) {
-    sizes = sizes.filter(size => fits(size, free));
-    search.work += sizes.length * 0.01;
-    const candidates = sizes.slice(0, weighed).map(size => ({ size, waste: waste(size, free, gains) }));
-    candidates.sort((a, b) => a.waste - b.waste);
-    let pick: Pick | undefined;
-    for (const { size } of candidates) {
-      pick = firstOf(search, size, { node, type, refused });
-      if (pick !== undefined) break;
-      sizes.splice(sizes.indexOf(size), 1);
-    }
+    const fitting = largestFitting(sizes, free);
+    search.work += fitting * 0.02;
+    if (fitting === 0) return isRoomy;
+    const at = leastWaste(sizes, fitting, { free, gains });
+    const size = sizes[at];
+    const pick = size === undefined ? undefined : firstOf(search, size, { node, type, refused });
     if (pick === undefined) {
-      if (candidates.length === 0) return isRoomy && node.template.minValues.length === 0;
       isRoomy = true;
+      sizes.splice(at, 1);
       continue;
     }
     // What can go on nodes that exist now that others are placed goes there.
@@ -46,13 +42,44 @@ export function fill(search: Search, { node, type }: Opening): boolean {
   }
 }
 
+// Moves the first sizes that fit to the front and drops those before them that do not: free room only shrinks.
+function largestFitting(sizes: Size[], free: Float64Array): number {
+  let kept = 0;
+  let seen = 0;
+  for (; seen < sizes.length && kept < weighed; seen++) {
+    const size = sizes[seen];
+    if (size === undefined || size.left === 0 || !fits(size, free)) continue;
+    sizes[kept++] = size;
+  }
+  if (seen > kept) sizes.splice(kept, seen - kept);
+  return kept;
+}
+
+function leastWaste(
+  sizes: readonly Size[],
+  count: number,
+  { free, gains }: { free: Float64Array; gains: Float64Array },
+): number {
+  let best = 0;
+  let least = Number.POSITIVE_INFINITY;
+  for (let at = 0; at < count; at++) {
+    const size = sizes[at];
+    const left = size === undefined ? least : waste(size, free, gains);
+    if (left < least) [best, least] = [at, left];
+  }
+  return best;
+}
+
 /** Puts pods of a class on a node that was filled before, within the room of the type it was filled for. */
 export function topUp(search: Search, { node, type }: Opening, one: PodClass): void {
   const room = node.template.room[type] ?? new Float64Array(0);
   while (one.pods.length > 0) {
     search.work += 0.5;
     const { amounts } = one.size;
-    if (amounts.some((amount, r) => amount > 0 && amount > (room[r] ?? 0) - (node.used[r] ?? 0))) return;
+    for (let r = 0; r < amounts.length; r++) {
+      const amount = amounts[r] ?? 0;
+      if (amount > 0 && amount > (room[r] ?? 0) - (node.used[r] ?? 0)) return;
+    }
     const pick = firstOf(search, { ...one.size, classes: [one] }, { node, type, refused: new Set() });
     if (pick === undefined) return;
     search.put(one, node, pick.state);
@@ -63,10 +90,6 @@ function hostsTake(search: Search, one: PodClass): boolean {
   const before = one.pods.length;
   search.onHosts(one);
   return one.pods.length < before;
-}
-
-function isLeft({ pods }: PodClass): boolean {
-  return pods.length > 0;
 }
 
 function fits({ amounts }: Size, free: Float64Array): boolean {

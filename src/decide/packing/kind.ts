@@ -56,22 +56,19 @@ export function labelsOf({ metadata }: Pod): Labels {
 
 /** The same for pods of one kind; cheap for pods that ask for nothing special. */
 export function kindSignature(pod: Pod): string {
-  const { spec } = pod;
-  const special =
-    spec.nodeSelector ??
-    spec.affinity ??
-    spec.tolerations ??
-    spec.topologySpreadConstraints ??
-    spec.volumes ??
-    portsOf(pod);
-  const who = `${namespaceOf(pod)}\n${JSON.stringify(labelsOf(pod))}`;
-  if (special === undefined) return who;
-  const { nodeSelector, affinity, tolerations, topologySpreadConstraints } = spec;
-  const rules = [nodeSelector, affinity, tolerations, topologySpreadConstraints, claimKeys(pod), hostPorts(pod)];
-  return `${who}\n${JSON.stringify(rules)}`;
+  const { nodeSelector, affinity, tolerations, topologySpreadConstraints, volumes } = pod.spec;
+  const labels = labelsOf(pod);
+  let text = namespaceOf(pod);
+  for (const key in labels) text += `\n${key}=${labels[key]}`;
+  if (nodeSelector !== undefined) text += `\nselector ${JSON.stringify(nodeSelector)}`;
+  if (affinity !== undefined) text += `\naffinity ${JSON.stringify(affinity)}`;
+  if (tolerations !== undefined) text += `\ntolerations ${JSON.stringify(tolerations)}`;
+  if (topologySpreadConstraints !== undefined) text += `\nspread ${JSON.stringify(topologySpreadConstraints)}`;
+  if (volumes !== undefined) text += `\nclaims ${JSON.stringify(claimKeys(pod))}`;
+  return hasPorts(pod) ? `${text}\nports ${JSON.stringify(hostPorts(pod))}` : text;
 }
 
-function portsOf({ spec }: Pod): unknown {
-  for (const { ports } of spec.containers) if (ports !== undefined && ports.length > 0) return ports;
-  return spec.initContainers;
+function hasPorts({ spec }: Pod): boolean {
+  for (const { ports } of spec.containers) if (ports !== undefined && ports.length > 0) return true;
+  return spec.initContainers !== undefined;
 }

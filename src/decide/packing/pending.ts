@@ -13,6 +13,8 @@ export type Size = {
   /** What it is worth, for the order and for filling. */
   value: number;
   readonly classes: PodClass[];
+  /** Pods of this size that are not placed. */
+  left: number;
 };
 
 /** Pods of one kind and size. The next one is the last of the list. */
@@ -103,7 +105,7 @@ export class Pending {
     const signature = amounts.join(",");
     let size = this.#sizeBySignature.get(signature);
     if (size === undefined) {
-      size = { amounts, signature, value: 0, classes: [] };
+      size = { amounts, signature, value: 0, classes: [], left: 0 };
       this.#sizeBySignature.set(signature, size);
       this.sizes.push(size);
     }
@@ -119,6 +121,7 @@ export class Pending {
 
   #enter({ kind, size }: PodClass, by: number): void {
     this.count += by;
+    size.left += by;
     for (const { counter } of kind.asks) counter.pending += by;
     for (const { count, perHost } of hostLimits(kind)) {
       const limit = this.#limitByCount.get(count);

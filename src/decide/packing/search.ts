@@ -15,7 +15,7 @@ import type { Picture } from "./picture.ts";
 import type { PoolTemplate } from "./pool-template.ts";
 import type { Amounts } from "./resources.ts";
 import type { State } from "./template.ts";
-import { type Machine, worth } from "./worth.ts";
+import { balancedWorth, type Machine } from "./worth.ts";
 
 export type Placed = { pod: Pod; kind: Kind; target: Target };
 
@@ -64,12 +64,13 @@ export class Search {
     for (let at = 0, misses = 0, step = 0; one.pods.length > 0 && misses < order.length && step < walks; ) {
       const index = order[at] ?? 0;
       this.work += 0.02;
-      const place = { picture: this.picture, index, around: this.around };
-      const isOpen = hosts.fits(index, size.amounts) && !this.#gone.has(index) && isAdmitted(kind, place);
-      if (isOpen && hostTrouble(kind, size.amounts, place) === undefined) {
-        this.#putOnHost(one, index);
-        misses = 0;
-        continue;
+      if (hosts.fits(index, size.amounts) && !this.#gone.has(index)) {
+        const place = { picture: this.picture, index, around: this.around };
+        if (isAdmitted(kind, place) && hostTrouble(kind, size.amounts, place) === undefined) {
+          this.#putOnHost(one, index);
+          misses = 0;
+          continue;
+        }
       }
       misses++;
       step++;
@@ -209,7 +210,7 @@ export class Search {
       template.room.map((room, type) => ({ room, price: template.root.priceByType[type] ?? Number.POSITIVE_INFINITY })),
     );
     const priced = machines.filter(({ price }) => Number.isFinite(price) && price > 0);
-    const found = worth(priced, this.pending.demand);
+    const found = balancedWorth(priced, this.pending.demand);
     if (found.some(one => one > 0)) return found;
     return this.pending.demand.map(one => (one > 0 ? 1 / one : 0));
   }

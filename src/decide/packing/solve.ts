@@ -61,7 +61,8 @@ function stepped(effort: Effort, run: Generator<void, Answer>): Solver {
 
 function* whole(problem: Problem, effort: Effort): Generator<void, Answer> {
   const picture = yield* buildPicture(problem, effort);
-  return yield* asked(picture, problem.pods, { gone: undefined, effort });
+  const search = new Search(picture, problem.pods);
+  return answerOf(search, yield* place(search, effort));
 }
 
 type Asked = { gone: ReadonlySet<number> | undefined; effort: Effort };
@@ -162,6 +163,9 @@ function alone({ node, state }: Opening, amounts: Float64Array): number {
   return state.priceByType[cheapestType(node, state, amounts)] ?? Number.POSITIVE_INFINITY;
 }
 
+/** How many of the nodes opened last are looked at for a pod that comes late. */
+const joined = 1000;
+
 /** Puts pods of the class on the open nodes whose price that raises least, and by no more than `most` each. */
 function joinCheapest(search: Search, one: PodClass, most: number): boolean {
   const raise = (node: OpenNode): number => {
@@ -171,7 +175,9 @@ function joinCheapest(search: Search, one: PodClass, most: number): boolean {
     return (state.priceByType[then] ?? Number.POSITIVE_INFINITY) - priceOf(node);
   };
   const isWorthIt = (more: number) => Number.isFinite(more) && more <= most;
-  const offers = search.opened.map(node => ({ node, more: raise(node) })).filter(({ more }) => isWorthIt(more));
+  // Who can go nowhere else looks at all of them.
+  const late = Number.isFinite(most) ? search.opened.slice(-joined) : search.opened;
+  const offers = late.map(node => ({ node, more: raise(node) })).filter(({ more }) => isWorthIt(more));
   offers.sort((a, b) => a.more - b.more || a.node.index - b.node.index);
   const before = one.pods.length;
   for (const { node, more } of offers) {

@@ -15,7 +15,7 @@ import {
   setsOfRequirements,
 } from "./requirements.ts";
 import type { Amounts, ResourceSpace } from "./resources.ts";
-import { intersect, isImpossible, oneOf, overlaps, type ValueSet } from "./value-set.ts";
+import { intersect, isImpossible, oneOf, onlyValue, overlaps, setSignature, type ValueSet } from "./value-set.ts";
 
 export type State = {
   readonly template: Template;
@@ -58,6 +58,7 @@ export class Template {
   readonly #table: RequirementTable;
   readonly #offerSets: SetByKey[] = [];
   readonly #offerPrice: Float64Array;
+  readonly #stateBySignature = new Map<string, State | undefined>();
   readonly #setsByKey = new Map<string, (ValueSet | undefined)[]>();
   readonly #maskBySet = new Map<string, Uint32Array>();
 
@@ -124,8 +125,8 @@ export class Template {
   }
 
   #narrowed(state: State, wanted: SetByKey): State | undefined {
+    if (wanted.size === 0) return state;
     const sets = new Map(state.sets);
-    const offers = state.offers.slice();
     for (const [key, set] of wanted) {
       if (key === hostnameKey || key === nameField) {
         // The name of a node to be made is none that anybody could have asked for.
@@ -136,9 +137,18 @@ export class Template {
       const both = before === undefined ? set : intersect(before, set);
       if (isImpossible(both)) return undefined;
       sets.set(key, both);
-      and(offers, this.#mask(key, both));
     }
-    return offers.some(word => word !== 0) ? this.#state(sets, offers) : undefined;
+    const signature = [...sets]
+      .map(([key, set]) => `${key} ${setSignature(set)}`)
+      .sort()
+      .join("\n");
+    const known = this.#stateBySignature.get(signature);
+    if (known !== undefined || this.#stateBySignature.has(signature)) return known;
+    const offers = state.offers.slice();
+    for (const [key, set] of sets) if (state.sets.get(key) !== set) and(offers, this.#mask(key, set));
+    const made = offers.some(word => word !== 0) ? this.#state(sets, offers) : undefined;
+    this.#stateBySignature.set(signature, made);
+    return made;
   }
 
   #state(sets: SetByKey, offers: Uint32Array): State {
@@ -199,6 +209,8 @@ export class Template {
   #values(state: State, key: string): readonly string[] {
     const found = new Set<string>();
     const wanted = state.sets.get(key);
+    const only = wanted && onlyValue(wanted);
+    if (only !== undefined) return [only];
     for (const [offer, offered] of this.#offered(key).entries()) {
       if (!hasBit(state.offers, offer)) continue;
       const set = offered && wanted ? intersect(offered, wanted) : (offered ?? wanted);

@@ -1,59 +1,71 @@
-// What a unit of each resource is worth, given what can be launched and what is asked for: the prices under which the
-// cheapest mix of machines that covers the demand pays off exactly. They tell a well filled machine from a badly filled
-// one, and their sum over the demand is a floor under every answer's price.
+// What a unit of each resource is worth, given what can be launched and what is asked for: the prices under which no
+// machine is worth more than it costs, and the demand as much as can be. They tell a well filled machine from a badly
+// filled one, and their sum over the demand is a floor under every answer's price.
 
-import type { Amounts } from "./resources.ts";
+import { type Amounts, pods } from "./resources.ts";
 
 export type Machine = { room: Amounts; price: number };
 
-const rounds = 400;
+const sweeps = 3;
+const halvings = 24;
 
-/** By multiplicative weights: always a valid floor, near the best one. Resources nobody asks for are worth nothing. */
+/** Resources nobody asks for, or nobody has, are worth nothing. */
 export function worth(machines: readonly Machine[], demand: Amounts): Float64Array {
   const asked = [...demand.keys()].filter(r => (demand[r] ?? 0) > 0 && machines.some(({ room }) => (room[r] ?? 0) > 0));
-  const weights = new Float64Array(demand.length);
-  const covered = new Float64Array(demand.length);
-  const best = new Float64Array(demand.length);
-  for (const r of asked) weights[r] = 1;
-  let bestFloor = 0;
-  for (let round = 1; round <= rounds; round++) {
-    const prices = asPrices(weights, demand, machines);
-    const floor = dot(prices, demand);
-    if (floor > bestFloor) {
-      bestFloor = floor;
-      best.set(prices);
-    }
-    const { room } = mostUseful(machines, prices);
-    // One round buys of the best machine what covers the scarcest resource once.
-    const scale = Math.max(...asked.map(r => (room[r] ?? 0) / (demand[r] ?? 1)), Number.MIN_VALUE);
+  let best = new Float64Array(demand.length);
+  // Along a line between two price vectors the floor has one peak: mix in each resource as far as it pays, some times over.
+  for (let sweep = 0; sweep < sweeps; sweep++) {
     for (const r of asked) {
-      covered[r] = (covered[r] ?? 0) + (room[r] ?? 0) / (demand[r] ?? 1) / scale;
-      weights[r] = Math.exp(-(covered[r] ?? 0) * 0.1);
+      const alone = new Float64Array(demand.length);
+      alone[r] = 1 / (demand[r] ?? 1);
+      best = peakBetween(best, feasible(alone, machines), { machines, demand });
     }
-    const top = Math.max(...asked.map(r => weights[r] ?? 0));
-    if (top < 1e-200) break;
-    if (top > 0) for (const r of asked) weights[r] = (weights[r] ?? 0) / top;
   }
   return best;
 }
 
-// Weights made prices: as high as they can be without any machine being worth more than it costs.
-function asPrices(weights: Float64Array, demand: Amounts, machines: readonly Machine[]): Float64Array {
-  const prices = weights.map((weight, r) => ((demand[r] ?? 0) > 0 ? weight / (demand[r] ?? 1) : 0));
+/**
+ * Half of that, half of what each resource would be worth if all were equally scarce: so that what is plenty today is not
+ * given away for nothing, and machines are filled evenly. Places for pods are no resource to be even about.
+ */
+export function balancedWorth(machines: readonly Machine[], demand: Amounts): Float64Array {
+  const exact = worth(machines, demand);
+  const even = feasible(
+    Float64Array.from(demand, (amount, r) => (r !== pods && amount > 0 ? 1 / amount : 0)),
+    machines,
+  );
+  return exact.map((price, r) => (price + (even[r] ?? 0)) / 2);
+}
+
+type Market = { machines: readonly Machine[]; demand: Amounts };
+
+function peakBetween(
+  a: Float64Array<ArrayBuffer>,
+  b: Float64Array<ArrayBuffer>,
+  { machines, demand }: Market,
+): Float64Array<ArrayBuffer> {
+  const at = (share: number) =>
+    feasible(
+      a.map((price, r) => (1 - share) * price + share * (b[r] ?? 0)),
+      machines,
+    );
+  const floor = (share: number) => dot(at(share), demand);
+  let [low, high] = [0, 1];
+  for (let step = 0; step < halvings; step++) {
+    const third = (high - low) / 3;
+    if (floor(low + third) < floor(high - third)) low += third;
+    else high -= third;
+  }
+  const peaks = [0, (low + high) / 2, 1].map(share => ({ share, value: floor(share) }));
+  return at(peaks.reduce((one, other) => (other.value > one.value ? other : one)).share);
+}
+
+/** As high as they can be without any machine being worth more than it costs. */
+function feasible(prices: Float64Array<ArrayBuffer>, machines: readonly Machine[]): Float64Array<ArrayBuffer> {
   let ratio = 0;
   for (const { room, price } of machines)
     ratio = Math.max(ratio, dot(prices, room) / Math.max(price, Number.MIN_VALUE));
-  return ratio === 0 ? prices.fill(0) : prices.map(one => one / ratio);
-}
-
-function mostUseful(machines: readonly Machine[], prices: Float64Array): Machine {
-  let best: Machine | undefined;
-  let most = -1;
-  for (const machine of machines) {
-    const value = dot(prices, machine.room) / Math.max(machine.price, Number.MIN_VALUE);
-    if (value > most) [best, most] = [machine, value];
-  }
-  return best ?? { room: new Float64Array(0), price: 1 };
+  return ratio === 0 ? prices : prices.map(one => one / ratio);
 }
 
 export function dot(a: Amounts, b: Amounts): number {
