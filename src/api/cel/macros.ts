@@ -66,8 +66,8 @@ function rangeOf(
     const byItem = !twofold && value instanceof List;
     for (const [key, item] of pairs(value)) {
       countStep(context);
-      context.slots[outer.slot] = byItem ? item : key;
-      if (twofold) context.slots[inner.slot] = item;
+      context.slots[outer.slot] = byItem ? item() : key;
+      if (twofold) context.slots[inner.slot] = item();
       if (!visit()) return;
     }
   };
@@ -85,10 +85,11 @@ function rangeTypes(checker: Checker, type: Type, call: Call & { receiver: Ast }
   return [errorType, errorType];
 }
 
-function pairs(range: Value): (readonly [Value, Value])[] {
-  if (range instanceof List) return range.items.map((item, i) => [BigInt(i), item] as const);
+/** Keys with how to get their items: an item that has no value is no matter to a macro over keys alone. */
+function pairs(range: Value): (readonly [Value, () => Value])[] {
+  if (range instanceof List) return range.items.map((item, i) => [BigInt(i), () => item] as const);
   if (range instanceof Dictionary || range instanceof Struct)
-    return keysOf(range).map(key => [key, lookUp(range, key) ?? null] as const);
+    return keysOf(range).map(key => [key, () => lookUp(range, key) ?? null] as const);
   throw new CelError("no such overload");
 }
 

@@ -16,7 +16,7 @@ import {
   timestampType,
   type Type,
 } from "../cel/types.ts";
-import { Duration, List, type ListKind, Struct, type Value } from "../cel/values.ts";
+import { Duration, List, type ListKind, Struct, Timestamp, type Value } from "../cel/values.ts";
 import { parseDurationFormat } from "../formats.ts";
 import { isFields } from "./correlate.ts";
 import { isInt64 } from "./numbers.ts";
@@ -119,7 +119,8 @@ const stringFormats: Readonly<Record<string, StringFormat>> = {
   },
   "date-time": {
     type: timestampType,
-    read: text => parseTimestamp(text, { local: true }),
+    // An empty text is the epoch to the server's reader.
+    read: text => (text === "" ? new Timestamp(0n) : parseTimestamp(text, { local: true })),
     complaint: unreadable("date-time"),
   },
 };

@@ -49,7 +49,7 @@ export type Schema = {
 
 /** One finding about one field, in the words of the API server (`details.causes[]` of an Invalid status). */
 export type FieldError = {
-  /** "spec.disruption.budgets[0].nodes"; empty for the object as a whole. */
+  /** "spec.disruption.budgets[0].nodes"; empty for the object as a whole, which the server shows as "<nil>". */
   path: string;
   reason:
     | "FieldValueInvalid"

@@ -222,6 +222,18 @@ describe("on update", () => {
     expect(findings(schema, { a: "y" }, { a: "x" })).toHaveLength(1);
   });
 
+  test("an object that lost a field has changed", () => {
+    const schema = spec(object({ a: text, b: text }), [{ rule: "false" }]);
+    expect(findings(schema, { a: "x", b: "y" }, { a: "x", b: "y" })).toEqual([]);
+    expect(findings(schema, { a: "x" }, { a: "x", b: "y" })).toHaveLength(1);
+  });
+
+  test("a transition rule is asked of an unchanged value too", () => {
+    const schema = spec({ type: "integer" }, [{ rule: "self > oldSelf" }]);
+    expect(findings(schema, 1, 1)).toHaveLength(1);
+    expect(findings(schema, 2, 1)).toEqual([]);
+  });
+
   test("transition rules are asked only where there is a predecessor", () => {
     const schema = spec(text, [{ rule: "self == oldSelf", message: "immutable" }]);
     expect(findings(schema, "a")).toEqual([]);

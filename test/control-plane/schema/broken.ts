@@ -167,6 +167,10 @@ export const brokenSchemas: Readonly<Record<string, Loose>> = {
       { "x-kubernetes-map-type": "atomic" },
     ),
   }),
+  "oldSelf in a map inside an atomic list": spec({
+    type: "array",
+    items: mapList({ items: { ...items, ...rule({ rule: "self == oldSelf" }) } }),
+  }),
   "optionalOldSelf without oldSelf": spec({ type: "string", ...rule({ rule: "true", optionalOldSelf: true }) }),
   "two faults": spec(object({ a: { type: "text" }, b: { type: "array" } })),
   "a field that rules cannot see": spec(
