@@ -1,11 +1,13 @@
 // Checks a parsed expression against the types of its variables and turns it into functions that compute it, in one
 // walk. Rules and messages are those of the API server's checker; the syntax tree is the library's (parse.ts).
 
+import type { Checking, Scope } from "./checking.ts";
 import { CelError, formatIssues, type Issue } from "./error.ts";
-import { callOf, type Context, type FunctionTable, matching, type Run, type Typed } from "./function.ts";
+import { callOf, type FunctionTable, matching, type Run, type Typed } from "./function.ts";
 import { expandMacro } from "./macros.ts";
 import { type Ast, dotted, placeOf } from "./parse.ts";
 import { indexOptional, select, selectOptional } from "./select.ts";
+import { logical, truth } from "./truth.ts";
 import { lateIssues } from "./validators.ts";
 import {
   type Bindings,
@@ -29,10 +31,7 @@ import {
   typeType,
   uintType,
 } from "./types.ts";
-import { Dictionary, List, mapKey, TypeValue, Uint, type Value } from "./values.ts";
-
-/** A variable in sight: its place among the values of an evaluation. */
-export type Scope = { name: string; type: Type; slot: number; outer: Scope | undefined };
+import { dictionary, List, TypeValue, Uint, type Value } from "./values.ts";
 
 const typeNames: ReadonlyMap<string, string> = new Map(
   ["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint", "optional_type"]
@@ -42,7 +41,7 @@ const typeNames: ReadonlyMap<string, string> = new Map(
 
 const conversions: ReadonlySet<string> = new Set(["bool", "bytes", "double", "int", "string", "uint"]);
 
-export class Checker {
+export class Checker implements Checking {
   readonly issues: Issue[] = [];
   readonly references = new Set<string>();
   readonly #functions: FunctionTable;
@@ -118,7 +117,6 @@ export class Checker {
     }
   }
 
-  /** Must be a bool; the message is that of an operand of && or ||. */
   condition(ast: Ast, scope: Scope | undefined): Typed {
     const checked = this.check(ast, scope);
     if (this.assignable(checked.type, boolType)) return checked;
@@ -136,7 +134,6 @@ export class Checker {
     };
   }
 
-  /** A call by name; `member` when the first argument is the receiver. */
   call(name: string, args: readonly Typed[], at: number, member = false): Typed {
     const overloads = this.#functions.get(name);
     if (overloads === undefined) return this.fail(at, `undeclared reference to '${name}' (in container '')`);
@@ -306,43 +303,4 @@ function typeLiteral(name: string): Typed {
 
 function noValue(): never {
   throw new CelError("no value");
-}
-
-export function truth(value: Value): boolean {
-  if (typeof value === "boolean") return value;
-  throw new CelError("no such overload");
-}
-
-/** One side's verdict can make the other side's error irrelevant, whichever comes first; of two errors the first counts. */
-function logical(decisive: boolean, left: Run, right: Run): Run {
-  return context => {
-    const first = attempt(left, context);
-    if (first === decisive) return decisive;
-    const second = attempt(right, context);
-    if (second === decisive) return decisive;
-    if (first instanceof CelError) throw first;
-    if (second instanceof CelError) throw second;
-    return !decisive;
-  };
-}
-
-/** A truth value, or why there is none. */
-export function attempt(run: Run, context: Context): boolean | CelError {
-  try {
-    return truth(run(context));
-  } catch (error) {
-    if (error instanceof CelError) return error;
-    throw error;
-  }
-}
-
-/** Of two entries with one key in a literal the later counts. */
-export function dictionary(entries: readonly (readonly [Value, Value])[]): Dictionary {
-  const map = new Map<string | boolean | bigint, Value>();
-  for (const [key, value] of entries) {
-    const plain = mapKey(key);
-    if (plain === undefined) throw new CelError("unsupported key type");
-    map.set(plain, value);
-  }
-  return new Dictionary(map);
 }

@@ -1,11 +1,12 @@
 // Macros: expressions that bind a variable of their own (comprehensions, optMap) and has(). There is no cel.bind: the API
 // server gives it to policies, not to CRDs.
 
-import { attempt, type Checker, dictionary, type Scope, truth } from "./check.ts";
+import type { Checking, Scope } from "./checking.ts";
 import { CelError } from "./error.ts";
 import { type Context, countStep, type Run, type Typed } from "./function.ts";
 import { type Ast, placeOf } from "./parse.ts";
 import { hasField } from "./select.ts";
+import { attempt, truth } from "./truth.ts";
 import {
   boolType,
   dynType,
@@ -18,19 +19,30 @@ import {
   optionalOf,
   type Type,
 } from "./types.ts";
-import { compare, Dictionary, keysOf, List, lookUp, mapKey, Optional, Struct, type Value } from "./values.ts";
+import {
+  compare,
+  Dictionary,
+  dictionary,
+  keysOf,
+  List,
+  lookUp,
+  mapKey,
+  Optional,
+  Struct,
+  type Value,
+} from "./values.ts";
 
 type Call = { name: string; receiver: Ast | undefined; args: readonly Ast[]; at: number };
-type Expansion = (checker: Checker, call: Call & { receiver: Ast }, scope: Scope | undefined) => Typed;
+type Expansion = (checker: Checking, call: Call & { receiver: Ast }, scope: Scope | undefined) => Typed;
 
 /** A call that is a macro, by its name and number of arguments, whatever its receiver is; else undefined. */
-export function expandMacro(checker: Checker, call: Call, scope: Scope | undefined): Typed | undefined {
+export function expandMacro(checker: Checking, call: Call, scope: Scope | undefined): Typed | undefined {
   const { name, receiver, args } = call;
   if (receiver === undefined) return name === "has" && args.length === 1 ? has(checker, call, scope) : undefined;
   return expansions[`${name}/${args.length}`]?.(checker, { ...call, receiver }, scope);
 }
 
-function has(checker: Checker, { args, at }: Call, scope: Scope | undefined): Typed {
+function has(checker: Checking, { args, at }: Call, scope: Scope | undefined): Typed {
   const [path] = args;
   if (path === undefined || path.op !== ".")
     return checker.fail(path === undefined ? at : placeOf(path), "invalid argument to has() macro");
@@ -38,7 +50,7 @@ function has(checker: Checker, { args, at }: Call, scope: Scope | undefined): Ty
   return hasField(checker, checker.check(operand, scope), field, at);
 }
 
-function declare(checker: Checker, variable: Ast, type: Type, outer: Scope | undefined): Scope {
+function declare(checker: Checking, variable: Ast, type: Type, outer: Scope | undefined): Scope {
   if (variable.op !== "id") checker.fail(variable.start, "argument must be a simple name");
   const name = variable.op === "id" ? variable.args : "";
   return { name, type, slot: (outer?.slot ?? -1) + 1, outer };
@@ -48,7 +60,7 @@ function declare(checker: Checker, variable: Ast, type: Type, outer: Scope | und
 type Range = { scope: Scope; each: (context: Context, visit: () => boolean) => void; itemType: Type; keyType: Type };
 
 function rangeOf(
-  checker: Checker,
+  checker: Checking,
   call: Call & { receiver: Ast },
   variables: readonly Ast[],
   scope: Scope | undefined,
@@ -74,7 +86,7 @@ function rangeOf(
   return { scope: inner, each, itemType: twofold ? itemType : keyType, keyType };
 }
 
-function rangeTypes(checker: Checker, type: Type, call: Call & { receiver: Ast }, twofold: boolean): [Type, Type] {
+function rangeTypes(checker: Checking, type: Type, call: Call & { receiver: Ast }, twofold: boolean): [Type, Type] {
   if (type.kind === "list") return twofold ? [intType, type.item] : [type.item, type.item];
   if (type.kind === "map") return [type.key, type.value];
   if (isDyn(type)) return [dynType, dynType];
@@ -93,7 +105,7 @@ function pairs(range: Value): (readonly [Value, () => Value])[] {
   throw new CelError("no such overload");
 }
 
-function predicate(checker: Checker, ast: Ast | undefined, scope: Scope): Run {
+function predicate(checker: Checking, ast: Ast | undefined, scope: Scope): Run {
   return ast === undefined ? () => false : checker.condition(ast, scope).run;
 }
 

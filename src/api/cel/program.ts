@@ -1,6 +1,7 @@
 // Compiles one expression with the libraries that Kubernetes 1.36 gives to the rules of CRDs, and runs it.
 
-import { Checker, type Scope } from "./check.ts";
+import { Checker } from "./check.ts";
+import type { Scope } from "./checking.ts";
 import { formatIssues } from "./error.ts";
 import { tableOf } from "./function.ts";
 import { formatLibrary, quantityLibrary, semverLibrary } from "./kubernetes.ts";

@@ -1,25 +1,25 @@
 // Fields, keys and places: what `a.b`, `a.?b` and `a[?b]` mean, and what there is when nothing is there.
 
-import type { Checker } from "./check.ts";
+import type { Checking } from "./checking.ts";
 import { CelError } from "./error.ts";
 import type { Typed } from "./function.ts";
 import { boolType, dynType, isDyn, optionalOf, type Type } from "./types.ts";
 import { Dictionary, List, lookUp, Optional, Struct, Uint, type Value } from "./values.ts";
 
-export function select(checker: Checker, operand: Typed, field: string, at: number): Typed {
+export function select(checker: Checking, operand: Typed, field: string, at: number): Typed {
   const type = fieldType(checker, operand.type, field, at);
   if (operand.type.kind === "optional")
     return { type: optionalOf(type), run: context => optionalField(operand.run(context), field) };
   return { type, run: context => fieldOf(operand.run(context), field) };
 }
 
-export function selectOptional(checker: Checker, operand: Typed, field: string, at: number): Typed {
+export function selectOptional(checker: Checking, operand: Typed, field: string, at: number): Typed {
   const type = fieldType(checker, operand.type, field, at);
   return { type: optionalOf(type), run: context => optionalField(operand.run(context), field) };
 }
 
 /** `has(operand.field)`. */
-export function hasField(checker: Checker, operand: Typed, field: string, at: number): Typed {
+export function hasField(checker: Checking, operand: Typed, field: string, at: number): Typed {
   fieldType(checker, operand.type, field, at);
   return {
     type: boolType,
@@ -32,7 +32,7 @@ export function hasField(checker: Checker, operand: Typed, field: string, at: nu
   };
 }
 
-export function indexOptional(checker: Checker, operand: Typed, index: Typed, at: number): Typed {
+export function indexOptional(checker: Checking, operand: Typed, index: Typed, at: number): Typed {
   const inner = operand.type.kind === "optional" ? { ...operand, type: operand.type.item } : operand;
   const { type } = checker.call("_[_]", [inner, index], at);
   return {
@@ -45,7 +45,7 @@ export function indexOptional(checker: Checker, operand: Typed, index: Typed, at
   };
 }
 
-function fieldType(checker: Checker, operand: Type, field: string, at: number): Type {
+function fieldType(checker: Checking, operand: Type, field: string, at: number): Type {
   const type = checker.resolve(operand.kind === "optional" ? operand.item : operand);
   if (isDyn(type)) return type.kind === "error" ? type : dynType;
   if (type.kind === "map") return type.value;

@@ -241,6 +241,17 @@ export function lookUp(map: Value, key: Value): Value | undefined {
   return plain === undefined ? undefined : map.entries.get(plain);
 }
 
+/** Of two entries with one key in a literal the later counts. */
+export function dictionary(entries: readonly (readonly [Value, Value])[]): Dictionary {
+  const map = new Map<string | boolean | bigint, Value>();
+  for (const [key, value] of entries) {
+    const plain = mapKey(key);
+    if (plain === undefined) throw new CelError("unsupported key type");
+    map.set(plain, value);
+  }
+  return new Dictionary(map);
+}
+
 export function mapKey(key: Value): string | boolean | bigint | undefined {
   if (typeof key === "string" || typeof key === "boolean" || typeof key === "bigint") return key;
   if (key instanceof Uint) return key.value;

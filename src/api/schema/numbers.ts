@@ -3,8 +3,8 @@
 
 import { goFloat, goNumber } from "../go-text.ts";
 import { invalid } from "./field-error.ts";
+import type { Report } from "./report.ts";
 import type { Schema } from "./schema.ts";
-import type { Report } from "./values.ts";
 
 type Numeric = { schema: Schema; type: string | undefined; path: string };
 

@@ -8,6 +8,7 @@ import { invalid, notSupported, required, tooLong, tooMany, typeInvalid } from "
 import { formatCheck } from "../formats.ts";
 import { checkNumber, isInt64, isNearlyInteger } from "./numbers.ts";
 import { compilePattern, PatternError } from "../pattern.ts";
+import { Report } from "./report.ts";
 import type { FieldError, Schema } from "./schema.ts";
 
 /**
@@ -21,50 +22,6 @@ export function valueErrors(value: unknown, schema: Schema, pair: Pair | undefin
 }
 
 type Place = { schema: Schema; path: string; pair: Pair | undefined };
-
-/** Collects findings without repeating a message, and counts passed checks: the measure of the best failed branch. */
-export class Report {
-  readonly findings: FieldError[] = [];
-  readonly #prefix: string;
-  readonly #texts: string[] = [];
-  matches = 0;
-
-  constructor(prefix: string) {
-    this.#prefix = prefix;
-  }
-
-  /** `text` is the server's inner message: two findings with the same text are one. */
-  add(finding: FieldError, text: string): void {
-    if (this.#texts.includes(text)) return;
-    this.#texts.push(text);
-    const path = finding.path.replace(/^\./, "");
-    const joint = this.#prefix === "" || path === "" || path.startsWith("[") ? "" : ".";
-    this.findings.push({ ...finding, path: `${this.#prefix}${joint}${path}` });
-  }
-
-  /** A finding that the server reports about no field in particular. */
-  addUnplaced(text: string): void {
-    this.add(invalid("", "", text), text);
-  }
-
-  branch(): Report {
-    return new Report("");
-  }
-
-  merge(branch: Report): void {
-    for (const [i, finding] of branch.findings.entries()) this.add(finding, branch.#texts[i] ?? "");
-    this.matches += branch.matches;
-  }
-
-  mark(): number {
-    return this.findings.length;
-  }
-
-  forgetSince(mark: number): void {
-    this.findings.length = mark;
-    this.#texts.length = mark;
-  }
-}
 
 function checkRatcheted(value: unknown, place: Place, report: Report): void {
   const mark = report.mark();
