@@ -69,7 +69,8 @@ export const acceptedDifferences: readonly Accepted[] = [
   },
 ];
 
-const goTypes = /in scheme "pkg\/runtime\/scheme\.go|: unknown conversion$/;
+const goTypes =
+  /in scheme "pkg\/runtime\/scheme\.go|: unknown conversion$|^(\w+) in version "\w+" cannot be handled as a (?!\1:)/;
 
 /** The sentences of a Status: its own and those of its causes. */
 function eachMessage(said: Said, change: (text: string) => string): void {
@@ -90,12 +91,12 @@ const bookmarkFields = new Set(["kind", "apiVersion", "metadata"]);
 function withSortedCauses(status: JsonObject): void {
   if (status["kind"] !== "Status" || status["reason"] !== "Invalid") return;
   const causes = (status["details"] as { causes?: Cause[] } | undefined)?.causes;
-  if (causes === undefined || causes.length < 2) return;
+  if (causes === undefined || causes.length === 0) return;
   const byText = new Map(causes.map(cause => [textOf(cause), cause]));
   const texts = [...byText.keys()].sort();
   causes.splice(0, causes.length, ...texts.map(text => byText.get(text) as Cause)); // the keys are its own
   const before = String(status["message"]).split(" is invalid: ")[0];
-  status["message"] = `${before} is invalid: [${texts.join(", ")}]`;
+  status["message"] = `${before} is invalid: ${texts.join(", ")}`;
 }
 
 const unknownFields = /unknown field "[^"]*"(?:, unknown field "[^"]*")+/g;

@@ -30,6 +30,7 @@ export const podDisruptionBudget = builtIn({
   shortNames: ["pdb"],
   subresources: ["status"],
   unconditionalUpdate: false,
+  nameFormat: "segment",
   columns: [
     nameColumn,
     text("Min Available", "Pods that must stay.", object => String((object as Budget).spec.minAvailable ?? "N/A")),

@@ -44,7 +44,7 @@ type PriorityClass = KubeObject & { value: number; globalDefault?: boolean; pree
 export function setPriority({ metadata, spec }: Pod, cluster: Cluster): void {
   // Admission comes before a name is made up.
   const refuse = (why: string) =>
-    forbidden({ group: "", name: "pods" }, metadata.name || (metadata.generateName ?? ""), why);
+    forbidden({ group: "", name: "pods" }, metadata.name || metadata.generateName || "Unknown", why);
   const priorityClass = priorityClassOf(spec.priorityClassName, cluster);
   if (priorityClass === undefined && spec.priorityClassName !== undefined) {
     throw refuse(`no PriorityClass with name ${spec.priorityClassName} was found`);

@@ -6,7 +6,7 @@ import type { ControlPlaneAddress } from "../../control-plane/start.ts";
 import { addressOf, install, ourDefinitions, type Running, startBox } from "../backends.ts";
 import { gadgetDefinition, widgetDefinition } from "./custom-habits.ts";
 import type { Operation, Sequence } from "./operation.ts";
-import { described, disagreement, type Servers } from "./run.ts";
+import { type Disagreement, described, disagreement, type Servers } from "./run.ts";
 import { sequences } from "./sequences.ts";
 import { HttpApi } from "./server.ts";
 
@@ -40,23 +40,30 @@ export async function compareMany(servers: Servers, { seed, path }: Seed, count:
   const agree = fc.asyncProperty(sequences(), async sequence => {
     const name = `${prefix}-${++runs}`;
     const found = await disagreement(servers, { prefix: name, namespace: name }, sequence);
-    if (found !== undefined) throw new Error(described(found));
+    if (found !== undefined) throw new Disagreed(found);
   });
   const outcome = await fc.check(agree, { seed, numRuns: count, ...(path === undefined ? {} : { path }) });
   if (!outcome.failed) return;
   const again = `FETTLE_SEED=${outcome.seed}:${outcome.counterexamplePath}`;
-  const steps = outcome.counterexample?.[0] === undefined ? [] : stepsOf(outcome.counterexample[0]);
-  throw new Error(
-    [
-      `The servers disagree after ${outcome.numRuns} sequences; run it again with ${again}`,
-      ...steps,
-      outcome.errorInstance instanceof Error ? outcome.errorInstance.message : "",
-    ].join("\n"),
-  );
+  const { errorInstance, counterexample } = outcome;
+  const head = `The servers disagree after ${outcome.numRuns} sequences; run it again with ${again}`;
+  if (!(errorInstance instanceof Disagreed) || counterexample === null) throw new Error(head, { cause: errorInstance });
+  const steps = stepsOf(counterexample[0], errorInstance.found.at);
+  throw new Error([head, ...steps, errorInstance.message].join("\n"));
 }
 
-function stepsOf({ operations }: Sequence): string[] {
-  return operations.map((operation, index) => `  ${index}. ${stepOf(operation)}`);
+class Disagreed extends Error {
+  readonly found: Disagreement;
+
+  constructor(found: Disagreement) {
+    super(described(found));
+    this.found = found;
+  }
+}
+
+/** Up to the one at which they part. */
+function stepsOf({ operations }: Sequence, last: number): string[] {
+  return operations.slice(0, last + 1).map((operation, index) => `  ${index}. ${stepOf(operation)}`);
 }
 
 function stepOf({ kind, subject, ...rest }: Operation): string {

@@ -12,5 +12,7 @@ export function fullName({ prefix }: Names, name: string): string {
   return `${prefix}-${name}`;
 }
 
-export const generateBase = ({ prefix }: Names) => `${prefix}-g-`;
+/** Numbered, so that two servers sort what they name by chance in the same order. */
+export const generateBase = ({ prefix }: Names, number: number) => `${prefix}-g${number}-`;
+export const generatedName = ({ prefix }: Names) => new RegExp(`${prefix}-g\\d+-[bcdfghjklmnpqrstvwxz2456789]{5}`, "g");
 export const endMarker = "zz-end";

@@ -2,7 +2,7 @@
 // continue tokens) is replaced by when it was first seen. Everything else stays, to the letter.
 
 import { type Accepted, acceptedDifferences } from "../accepted-differences.ts";
-import { generateBase, type Names } from "./names.ts";
+import { generatedName, type Names } from "./names.ts";
 import type { Json, JsonObject } from "./operation.ts";
 import type { WatchLine } from "./server.ts";
 import type { Exchange, WatchRecord } from "./side.ts";
@@ -28,7 +28,7 @@ export class Normaliser {
   readonly #accepted: readonly Accepted[];
 
   constructor(names: Names, accepted: readonly Accepted[] = acceptedDifferences) {
-    this.#generatedName = new RegExp(`${generateBase(names)}[bcdfghjklmnpqrstvwxz2456789]{5}`, "g");
+    this.#generatedName = generatedName(names);
     this.#accepted = accepted;
   }
 
@@ -42,7 +42,7 @@ export class Normaliser {
   watch({ request, refused, lines, ended }: WatchRecord): Json {
     const asked = { method: "WATCH", path: request.path };
     if (refused !== undefined) return this.#object(this.#erased({ ...asked, code: refused.code, body: refused.body }));
-    const told = (lines ?? []).filter(isTold);
+    const told = (lines ?? []).filter(isTold).map(atNow);
     return this.#object(this.#erased({ ...asked, ended: ended ?? false, body: told }));
   }
 
@@ -62,7 +62,7 @@ export class Normaliser {
     return Object.fromEntries(
       fields.map(([field, child]) => {
         if (isList && field === "metadata") return [field, listMeta(child as JsonObject)];
-        if (field === "resourceVersion" && typeof child === "string" && child !== "")
+        if (field === "resourceVersion" && typeof child === "string" && /^\d+$/.test(child))
           return [field, this.#versions.of(child)];
         return [field, this.#object(child)];
       }),
@@ -95,6 +95,13 @@ function listMeta({ resourceVersion, continue: token, ...rest }: JsonObject): Js
 // Bookmarks come when they come, but for the one that ends the initial events.
 function isTold({ type, object }: WatchLine): boolean {
   return type !== "BOOKMARK" || JSON.stringify(object).includes("initial-events-end");
+}
+
+// Its version is that of the last change of anything, by anybody.
+function atNow(line: WatchLine): WatchLine {
+  if (line.type !== "BOOKMARK") return line;
+  const metadata = { ...(line.object["metadata"] as JsonObject), resourceVersion: "<now>" };
+  return { ...line, object: { ...line.object, metadata } };
 }
 
 class Numbering {

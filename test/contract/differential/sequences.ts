@@ -29,6 +29,6 @@ const weightOf = (world: readonly Habits[]) => Math.max(...world.map(({ weight =
 
 function sequencesIn(world: readonly Habits[]): fc.Arbitrary<Sequence> {
   const first = fc.array(fc.oneof(...world.map(creates)), { minLength: 1, maxLength: 4 });
-  const rest = fc.array(fc.oneof(...world.map(operationsOn)), { minLength: 3, maxLength: 14 });
+  const rest = fc.array(fc.oneof(...world.map(operationsOn)), { maxLength: 18, size: "max" });
   return fc.tuple(first, rest).map(([one, other]) => ({ operations: [...one, ...other] }));
 }

@@ -24,6 +24,7 @@ export class Side {
   /** Every version seen of each object, oldest first, by subject and name. */
   readonly #seen = new Map<string, JsonObject[]>();
   readonly #watches: Open[] = [];
+  #generatedCount = 0;
   #firstVersion = "";
   #lastVersion = "";
 
@@ -157,7 +158,9 @@ export class Side {
   }
 
   #created({ subject, name, generate, body }: Extract<Operation, { kind: "create" }>): JsonObject {
-    const own = generate ? { generateName: generateBase(this.#names) } : { name: fullName(this.#names, name) };
+    const own = generate
+      ? { generateName: generateBase(this.#names, ++this.#generatedCount) }
+      : { name: fullName(this.#names, name) };
     const metadata = { ...own, ...((body["metadata"] ?? {}) as JsonObject) };
     return this.#filled({ ...body, ...this.#manifest(subject, metadata), ...wrongly(body) }) as JsonObject;
   }
