@@ -20,18 +20,20 @@ export function fill(search: Search, { node, type }: Opening): boolean {
   const free = Float64Array.from(room, (amount, r) => amount - (node.used[r] ?? 0));
   const gains = Float64Array.from(room, (amount, r) => (amount > 0 ? (search.worth[r] ?? 0) / amount : 0));
   const refused = new Set<number>();
-  const sizes = search.pending.sizes.slice();
+  const window = { sizes: search.pending.sizes.slice(), start: 0, end: 0 };
   let isRoomy = false;
   for (;;) {
-    const fitting = largestFitting(sizes, free);
-    search.work += fitting * 0.02;
-    if (fitting === 0) return isRoomy;
-    const at = leastWaste(sizes, fitting, { free, gains });
-    const size = sizes[at];
+    slide(window, free);
+    search.work += (window.end - window.start) * 0.02;
+    if (window.end === window.start) return isRoomy;
+    const at = leastWaste(window, free, gains);
+    const size = window.sizes[at];
     const pick = size === undefined ? undefined : firstOf(search, size, { node, type, refused });
     if (pick === undefined) {
       isRoomy = true;
-      sizes.splice(at, 1);
+      // Nothing of this size may go here: the others close the gap.
+      window.sizes.copyWithin(window.start + 1, window.start, at);
+      window.start++;
       continue;
     }
     // What can go on nodes that exist now that others are placed goes there.
@@ -42,27 +44,33 @@ export function fill(search: Search, { node, type }: Opening): boolean {
   }
 }
 
-// Moves the first sizes that fit to the front and drops those before them that do not: free room only shrinks.
-function largestFitting(sizes: Size[], free: Float64Array): number {
-  let kept = 0;
-  let seen = 0;
-  for (; seen < sizes.length && kept < weighed; seen++) {
-    const size = sizes[seen];
-    if (size === undefined || size.left === 0 || !fits(size, free)) continue;
-    sizes[kept++] = size;
+/** The sizes from `start` to `end` are weighed; those before are out for this node, those after not yet looked at. */
+type Window = { sizes: Size[]; start: number; end: number };
+
+// Drops the sizes that do not fit, free room only shrinks, and looks at as many more as are wanted.
+function slide(window: Window, free: Float64Array): void {
+  const { sizes } = window;
+  const isOut = (size: Size | undefined) => size === undefined || size.left === 0 || !fits(size, free);
+  let kept = window.end;
+  for (let at = window.end - 1; at >= window.start; at--) {
+    const size = sizes[at];
+    if (size !== undefined && !isOut(size)) sizes[--kept] = size;
   }
-  if (seen > kept) sizes.splice(kept, seen - kept);
-  return kept;
+  window.start = kept;
+  while (window.end < sizes.length && window.end - window.start < weighed) {
+    const size = sizes[window.end];
+    if (isOut(size)) {
+      sizes.copyWithin(window.start + 1, window.start, window.end);
+      window.start++;
+    }
+    window.end++;
+  }
 }
 
-function leastWaste(
-  sizes: readonly Size[],
-  count: number,
-  { free, gains }: { free: Float64Array; gains: Float64Array },
-): number {
-  let best = 0;
+function leastWaste({ sizes, start, end }: Window, free: Float64Array, gains: Float64Array): number {
+  let best = start;
   let least = Number.POSITIVE_INFINITY;
-  for (let at = 0; at < count; at++) {
+  for (let at = start; at < end; at++) {
     const size = sizes[at];
     const left = size === undefined ? least : waste(size, free, gains);
     if (left < least) [best, least] = [at, left];

@@ -6,12 +6,15 @@ import { type Taint, type Toleration, isSameTaint, untoleratedTaint } from "../.
 import { clash, type HostPort } from "./host-ports.ts";
 import type { ExistingNode } from "./problem.ts";
 import { nameField, type Requirements } from "./requirements.ts";
-import type { Amounts, ResourceSpace } from "./resources.ts";
+import { type Amounts, cpu, memory, type ResourceSpace } from "./resources.ts";
 import type { Texts } from "./texts.ts";
 import { allows } from "./value-set.ts";
 import type { Attachment } from "./volumes.ts";
 
 const unschedulable: Taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
+
+/** Hosts are looked at in blocks, so that full ones are passed over together. */
+export const blockSize = 32;
 
 export class Hosts {
   readonly nodes: (ExistingNode | undefined)[] = [];
@@ -22,6 +25,9 @@ export class Hosts {
   readonly limits: (ReadonlyMap<string, number> | undefined)[] = [];
   /** Hosts in the order in which they are filled. */
   order = new Int32Array(0);
+  /** By block of that order, the most cpu and memory that one of its hosts may have free: never less than it has. */
+  most = new Float64Array(0);
+  #blockByHost = new Int32Array(0);
   stride: number;
   free: Float64Array;
   readonly #space: ResourceSpace;
@@ -48,6 +54,7 @@ export class Hosts {
     const allocatable = this.#space.amounts(existing.node.status?.allocatable);
     this.#room(index);
     this.free.set(allocatable, index * this.stride);
+    this.#raise(index);
     for (const [key, column] of this.#columnByKey) this.#columnByKey.set(key, this.#filled(column, index, key));
   }
 
@@ -62,6 +69,32 @@ export class Hosts {
     const rank = (index: number) => (this.nodes[index]?.initialized === false ? 1 : 0);
     const name = (index: number) => this.nodes[index]?.node.metadata.name ?? "";
     this.order = Int32Array.from(known.sort((a, b) => rank(a) - rank(b) || (name(a) < name(b) ? -1 : 1)));
+    const blocks = Math.ceil(this.order.length / blockSize);
+    this.most = new Float64Array(2 * blocks);
+    this.#blockByHost = new Int32Array(this.length);
+    for (const [at, index] of this.order.entries()) this.#blockByHost[index] = Math.floor(at / blockSize);
+    for (let block = 0; block < blocks; block++) this.measure(block);
+  }
+
+  /** Works out anew what a block has free. */
+  measure(block: number): void {
+    let [mostCpu, mostMemory] = [0, 0];
+    for (let at = block * blockSize; at < Math.min((block + 1) * blockSize, this.order.length); at++) {
+      const start = (this.order[at] ?? 0) * this.stride;
+      mostCpu = Math.max(mostCpu, this.free[start + cpu] ?? 0);
+      mostMemory = Math.max(mostMemory, this.free[start + memory] ?? 0);
+    }
+    this.most[2 * block] = mostCpu;
+    this.most[2 * block + 1] = mostMemory;
+  }
+
+  /** Whether some host of the block may have the room. */
+  mayFit(block: number, amounts: Amounts): boolean {
+    const isEnough = (asked: number, most: number) => asked === 0 || asked <= most;
+    return (
+      isEnough(amounts[cpu] ?? 0, this.most[2 * block] ?? 0) &&
+      isEnough(amounts[memory] ?? 0, this.most[2 * block + 1] ?? 0)
+    );
   }
 
   /** The values of a label by host, as numbers of texts. */
@@ -90,6 +123,7 @@ export class Hosts {
     const start = index * this.stride;
     for (let r = 0; r < amounts.length; r++)
       this.free[start + r] = (this.free[start + r] ?? 0) - sign * (amounts[r] ?? 0);
+    if (sign === -1) this.#raise(index);
   }
 
   matches(index: number, alternatives: readonly Requirements[]): boolean {
@@ -145,6 +179,14 @@ export class Hosts {
       if (users > 0) handles.set(handle, users);
       else handles.delete(handle);
     }
+  }
+
+  #raise(index: number): void {
+    const block = this.#blockByHost[index];
+    if (block === undefined) return;
+    const start = index * this.stride;
+    this.most[2 * block] = Math.max(this.most[2 * block] ?? 0, this.free[start + cpu] ?? 0);
+    this.most[2 * block + 1] = Math.max(this.most[2 * block + 1] ?? 0, this.free[start + memory] ?? 0);
   }
 
   #label(index: number, key: string): number {

@@ -18,7 +18,13 @@ export type Size = {
 };
 
 /** Pods of one kind and size. The next one is the last of the list. */
-export type PodClass = { readonly kind: Kind; readonly size: Size; readonly pods: Pod[] };
+export type PodClass = {
+  readonly kind: Kind;
+  readonly size: Size;
+  readonly pods: Pod[];
+  /** How many hosts its kind forces, at the start. */
+  floor: number;
+};
 
 /** How many of the pods that exclude one another from a host are left, and how many a host may have. */
 export type HostLimit = { left: number; readonly perHost: number };
@@ -55,12 +61,13 @@ export class Pending {
     for (const size of this.sizes) size.value = dot(worthOf, size.amounts);
     this.sizes.sort((a, b) => b.value - a.value || compareAmounts(b.amounts, a.amounts));
     const all = this.sizes.flatMap(({ classes }) => classes);
-    const rank = new Map(all.map(one => [one, this.#hostFloorOf(one.kind)]));
-    const floor = (one: PodClass) => rank.get(one) ?? 0;
-    for (const { classes } of this.sizes) classes.sort((a, b) => floor(b) - floor(a) || compareKinds(a.kind, b.kind));
+    for (const one of all) one.floor = this.#hostFloorOf(one.kind);
+    for (const { classes } of this.sizes) {
+      if (classes.length > 1) classes.sort((a, b) => b.floor - a.floor || compareKinds(a.kind, b.kind));
+    }
     return all.sort(
       (a, b) =>
-        floor(b) - floor(a) ||
+        b.floor - a.floor ||
         Number(b.kind.asks.length > 0) - Number(a.kind.asks.length > 0) ||
         b.size.value - a.size.value ||
         compareAmounts(b.size.amounts, a.size.amounts) ||
@@ -114,7 +121,7 @@ export class Pending {
       known.pods.push(...pods);
       return known;
     }
-    const made = { kind, size, pods };
+    const made = { kind, size, pods, floor: 0 };
     size.classes.push(made);
     return made;
   }

@@ -62,6 +62,12 @@ export class ResourceSpace {
  */
 export function podAmounts(pod: Pod, space: ResourceSpace): Amounts {
   const { containers, initContainers = [], overhead, resources } = pod.spec;
+  const [only] = containers;
+  if (only !== undefined && isSimple(pod)) {
+    const amounts = space.amounts(only.resources?.requests);
+    amounts[pods] = 1;
+    return amounts;
+  }
   let running = new Float64Array(space.names.length);
   for (const container of containers) running = plus(running, asked(container, pod.status?.containerStatuses, space));
   let sidecars = new Float64Array(space.names.length);
@@ -86,13 +92,7 @@ export function podAmounts(pod: Pod, space: ResourceSpace): Amounts {
 /** A text that is equal for pods that ask for the same, cheap to make; unequal texts may still mean the same. */
 export function amountsSignature({ spec, status }: Pod): string {
   const [only] = spec.containers;
-  const simple =
-    spec.containers.length === 1 &&
-    !spec.initContainers &&
-    !spec.overhead &&
-    !spec.resources &&
-    !status?.containerStatuses;
-  if (!simple) {
+  if (!isSimple({ spec, status })) {
     const { containers, initContainers, overhead, resources } = spec;
     const parts = [containers, initContainers].map(list =>
       list?.map(one => [one.resources, one.restartPolicy, one.name]),
@@ -103,6 +103,13 @@ export function amountsSignature({ spec, status }: Pod): string {
   let text = "";
   for (const name in requests) text += `${name}=${requests[name]};`;
   return text;
+}
+
+function isSimple({ spec, status }: { spec: Pod["spec"]; status?: Pod["status"] | undefined }): boolean {
+  const isOne = spec.containers.length === 1 && spec.initContainers === undefined;
+  return (
+    isOne && spec.overhead === undefined && spec.resources === undefined && status?.containerStatuses === undefined
+  );
 }
 
 // A limit without a request was made one by the API server's defaults, so only requests are read.

@@ -2,7 +2,7 @@
 
 import type { Answer, NewNode } from "./answer.ts";
 import { explain } from "./explain.ts";
-import { cheapestType, type OpenNode, possibleTypes } from "./node-view.ts";
+import { type OpenNode, possibleTypes, sum } from "./node-view.ts";
 import type { PodClass } from "./pending.ts";
 import type { Search } from "./search.ts";
 import type { State } from "./template.ts";
@@ -19,37 +19,29 @@ export function answerOf(search: Search, stuck: readonly PodClass[]): Answer {
   };
 }
 
-// Nodes with the same on them can become the same: their types are named once.
+type Content = Omit<NewNode, "pods">;
+
+// Nodes with the same on them can become the same: that is worked out once.
 function newNodes(search: Search): NewNode[] {
-  const namesByContent = new Map<State, Map<string, string[]>>();
+  const contentByState = new Map<State, Map<string, Content>>();
   return search.opened.map(node => {
-    const byUsed = namesByContent.get(node.state) ?? new Map<string, string[]>();
-    namesByContent.set(node.state, byUsed);
-    const content = `${node.used.join(",")} ${node.allowed?.join("") ?? ""}`;
-    let names = byUsed.get(content);
-    if (names === undefined) {
-      names = possibleTypes(node).map(type => node.template.types[type]?.name ?? "");
-      byUsed.set(content, names);
-    }
-    return newNode(search, node, names);
+    const byUse = contentByState.get(node.state) ?? new Map<string, Content>();
+    contentByState.set(node.state, byUse);
+    const use = `${node.used.join(",")} ${node.allowed?.join("") ?? ""}`;
+    const content = byUse.get(use) ?? contentOf(search, node);
+    byUse.set(use, content);
+    return { ...content, pods: node.pods.map(({ pod }) => pod) };
   });
 }
 
-function newNode(search: Search, node: OpenNode, names: readonly string[]): NewNode {
-  const cheapest = cheapestType(node, node.state, node.used);
+function contentOf(search: Search, node: OpenNode): Content {
+  const types = possibleTypes(node);
+  const [cheapest = 0] = types;
   return {
     pool: node.template.name,
-    instanceTypes: names,
+    instanceTypes: types.map(type => node.template.types[type]?.name ?? ""),
     requirements: [...node.state.sets].flatMap(([key, set]) => toRequirements(key, set)),
-    requests: search.picture.space.list(withDaemons(node, cheapest)),
+    requests: search.picture.space.list(sum(node.template.daemons[cheapest] ?? node.used.map(() => 0), node.used)),
     price: node.state.priceByType[cheapest] ?? Number.POSITIVE_INFINITY,
-    pods: node.pods.map(({ pod }) => pod),
   };
-}
-
-function withDaemons({ template, used }: OpenNode, type: number): Float64Array {
-  const daemons = template.daemons[type] ?? new Float64Array(0);
-  const total = new Float64Array(Math.max(daemons.length, used.length));
-  for (let r = 0; r < total.length; r++) total[r] = (daemons[r] ?? 0) + (used[r] ?? 0);
-  return total;
 }

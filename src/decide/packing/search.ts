@@ -5,6 +5,7 @@ import { type Pod } from "../../api/pod.ts";
 import { admit, type Surroundings, type Trouble } from "./admit.ts";
 import type { Target } from "./answer.ts";
 import type { Count } from "./census.ts";
+import { blockSize } from "./hosts.ts";
 import { hostTrouble, isAdmitted } from "./host-rules.ts";
 import type { Kind, SpreadRule } from "./kind.ts";
 import { tooFewValues } from "./min-values.ts";
@@ -60,21 +61,29 @@ export class Search {
     const { order } = hosts;
     const { kind, size } = one;
     // Room only shrinks, so one walk over the nodes is enough unless rules about others may open a node again.
-    const walks = kind.asks.length > 0 ? Number.POSITIVE_INFINITY : order.length;
-    for (let at = 0, misses = 0, step = 0; one.pods.length > 0 && misses < order.length && step < walks; ) {
-      const index = order[at] ?? 0;
-      this.work += 0.02;
-      if (hosts.fits(index, size.amounts) && !this.#gone.has(index)) {
-        const place = { picture: this.picture, index, around: this.around };
-        if (isAdmitted(kind, place) && hostTrouble(kind, size.amounts, place) === undefined) {
+    const isOneWalk = kind.asks.length === 0;
+    for (let at = 0, misses = 0; one.pods.length > 0 && misses < order.length; ) {
+      const block = at / blockSize;
+      if (at % blockSize === 0 && !hosts.mayFit(block, size.amounts)) {
+        const passed = Math.min(blockSize, order.length - at);
+        this.work += 0.02;
+        misses += passed;
+        at += passed;
+      } else {
+        const index = order[at] ?? 0;
+        this.work += 0.02;
+        if (this.#isFree(one, index)) {
           this.#putOnHost(one, index);
           misses = 0;
           continue;
         }
+        misses++;
+        at++;
+        if (at % blockSize === 0) hosts.measure(at / blockSize - 1);
       }
-      misses++;
-      step++;
-      at = at + 1 === order.length ? 0 : at + 1;
+      if (at < order.length) continue;
+      if (isOneWalk) break;
+      at = 0;
     }
     return one.pods.length === 0;
   }
@@ -170,6 +179,12 @@ export class Search {
       node.pods.length = pods;
     }
     for (const { classes } of this.pending.sizes) for (const one of classes) while (this.pending.take(one));
+  }
+
+  #isFree({ kind, size }: PodClass, index: number): boolean {
+    if (!this.picture.hosts.fits(index, size.amounts) || this.#gone.has(index)) return false;
+    const place = { picture: this.picture, index, around: this.around };
+    return isAdmitted(kind, place) && hostTrouble(kind, size.amounts, place) === undefined;
   }
 
   #putOnHost(one: PodClass, index: number): void {

@@ -12,6 +12,7 @@ import type { Picture } from "./picture.ts";
 import type { Problem } from "./problem.ts";
 import { answerOf } from "./result.ts";
 import { Search } from "./search.ts";
+import type { State } from "./template.ts";
 import { dot } from "./worth.ts";
 
 /** A search that its caller drives, a slice at a time. Dropping it cancels it. */
@@ -163,25 +164,26 @@ function alone({ node, state }: Opening, amounts: Float64Array): number {
   return state.priceByType[cheapestType(node, state, amounts)] ?? Number.POSITIVE_INFINITY;
 }
 
-/** How many of the nodes opened last are looked at for a pod that comes late. */
-const joined = 1000;
-
 /** Puts pods of the class on the open nodes whose price that raises least, and by no more than `most` each. */
 function joinCheapest(search: Search, one: PodClass, most: number): boolean {
-  const raise = (node: OpenNode): number => {
-    const state = search.fit(one, node);
-    if (typeof state === "string") return Number.POSITIVE_INFINITY;
-    const then = cheapestType(node, state, sum(node.used, one.size.amounts));
+  const { amounts } = one.size;
+  // What rules narrow only raises the price: nodes are asked in the order of what they would cost without.
+  const raiseIn = (node: OpenNode, state: State): number => {
+    const then = cheapestType(node, state, sum(node.used, amounts));
     return (state.priceByType[then] ?? Number.POSITIVE_INFINITY) - priceOf(node);
   };
-  const isWorthIt = (more: number) => Number.isFinite(more) && more <= most;
-  // Who can go nowhere else looks at all of them.
-  const late = Number.isFinite(most) ? search.opened.slice(-joined) : search.opened;
-  const offers = late.map(node => ({ node, more: raise(node) })).filter(({ more }) => isWorthIt(more));
+  const offers = search.opened
+    .map(node => ({ node, more: raiseIn(node, node.state) }))
+    .filter(({ more }) => Number.isFinite(more) && more <= most);
   offers.sort((a, b) => a.more - b.more || a.node.index - b.node.index);
   const before = one.pods.length;
   for (const { node, more } of offers) {
-    while (one.pods.length > 0 && raise(node) <= more) search.joinNode(one, node);
+    while (one.pods.length > 0 && raiseIn(node, node.state) <= more) {
+      const state = search.fit(one, node);
+      if (typeof state === "string" || raiseIn(node, state) > most) break;
+      search.put(one, node, state);
+    }
+    if (one.pods.length === 0) break;
   }
   return one.pods.length < before;
 }

@@ -6,8 +6,8 @@ import { type Amounts, pods } from "./resources.ts";
 
 export type Machine = { room: Amounts; price: number };
 
-const sweeps = 3;
-const halvings = 24;
+const sweeps = 2;
+const narrowings = 14;
 
 /** Resources nobody asks for, or nobody has, are worth nothing. */
 export function worth(machines: readonly Machine[], demand: Amounts): Float64Array {
@@ -51,7 +51,7 @@ function peakBetween(
     );
   const floor = (share: number) => dot(at(share), demand);
   let [low, high] = [0, 1];
-  for (let step = 0; step < halvings; step++) {
+  for (let step = 0; step < narrowings; step++) {
     const third = (high - low) / 3;
     if (floor(low + third) < floor(high - third)) low += third;
     else high -= third;
