@@ -10,6 +10,7 @@ import { corpus } from "../corpus/corpus.ts";
 import { embeddedServer } from "../corpus/embedded.ts";
 import type { Entry } from "../corpus/entry.ts";
 import { type Judgement, judge, type Server } from "../corpus/judge.ts";
+import { unknownKinds } from "../corpus/metadata.ts";
 import { defaulted, servedOutcome, withoutGeneratedName, writtenOutcome } from "../corpus/outcome.ts";
 import { realServer } from "../corpus/real.ts";
 import { unreadable } from "../corpus/yaml.ts";
@@ -36,12 +37,17 @@ describe.skipIf(isUnavailable("etcd", "kube-apiserver", "kubectl"))("on a real A
     expect(theirs.map(({ entry, judgement }) => servedOutcome(entry, judgement))).toEqual(
       entries.map(entry => writtenOutcome(entry, "server")),
     );
-    expect(await judgeAll(embedded, entries)).toEqual(theirs);
+    expect(answersOf(await judgeAll(embedded, entries))).toEqual(answersOf(theirs));
     for (const { entry, judgement } of theirs) {
       if (entry.stored !== undefined || !judgement.accepted) continue;
       const object = withoutGeneratedName(judgement.object);
       expect({ title: entry.title, object }).toEqual({ title: entry.title, object: defaulted(entry) });
     }
+  });
+
+  test.each(unknownKinds)("kubectl knows no such thing: $title", async ({ manifest }) => {
+    const { code } = await plane.kubectl(["create", "--dry-run=server", "-f", "-"], JSON.stringify(manifest));
+    expect(code).toBe(1);
   });
 
   test.each(unreadable)("nobody can read $title", async ({ yaml }) => {
@@ -59,6 +65,8 @@ async function judgeAll(server: Server, entries: readonly Entry[]): Promise<Judg
   for (const entry of entries.filter(({ stored }) => stored !== undefined)) outcomes.push(await judged(entry));
   return entries.flatMap(entry => outcomes.find(outcome => outcome.entry === entry) ?? []);
 }
+
+const answersOf = (judged: readonly Judged[]) => judged.map(({ entry, judgement }) => [entry.title, judgement]);
 
 async function kubectl(plane: ControlPlane, args: readonly string[]): Promise<void> {
   const { code, stderr } = await plane.kubectl(args);

@@ -82,4 +82,14 @@ const labels: Table = {
   ],
 };
 
+/** Kinds and versions that no server has, by the field that says so. kubectl finds out before it sends anything. */
+export const unknownKinds: readonly { title: string; manifest: object; at: string }[] = [
+  { title: "a version that is gone", manifest: { ...claim, apiVersion: "karpenter.sh/v1alpha5" }, at: "apiVersion" },
+  { title: "a version of another group", manifest: { ...claim, apiVersion: "fettle.dev/v1" }, at: "kind" },
+  { title: "a kind that is gone", manifest: { ...claim, kind: "Provisioner" }, at: "kind" },
+  { title: "a kind in small letters", manifest: { ...claim, kind: "nodeclaim" }, at: "kind" },
+  { title: "no kind", manifest: { ...claim, kind: undefined }, at: "kind" },
+  { title: "no apiVersion", manifest: { ...claim, apiVersion: "" }, at: "apiVersion" },
+];
+
 export const metadata: readonly Table[] = [names, labels];

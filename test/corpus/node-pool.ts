@@ -4,8 +4,7 @@ import { at, bad, type Case, change, good, needed, type Table } from "./entry.ts
 import { absent } from "./field.ts";
 import { least, whole } from "./manifests.ts";
 import { nodeTemplate } from "./node-template.ts";
-import { item, resources } from "./shapes.ts";
-import { conditions } from "./shapes.ts";
+import { conditions, item, resources } from "./shapes.ts";
 import * as words from "./words.ts";
 
 const pool = least.nodePool();
