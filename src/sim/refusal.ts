@@ -93,11 +93,6 @@ export function unprocessable(): ApiError {
   return refusal({ code: 422, reason: "Invalid", message, details: {} });
 }
 
-export function methodNotAllowed(what: Qualified, action: string): ApiError {
-  const message = `${action} is not supported on resources of kind "${qualified(what)}"`;
-  return refusal({ code: 405, reason: "MethodNotAllowed", message, details: about(what, "") });
-}
-
 /** The routes of this path know other verbs only. */
 export function verbNotAllowed(): ApiError {
   const message = "the server does not allow this method on the requested resource";
