@@ -18,22 +18,19 @@ type Pick = { one: PodClass; state: State };
 export function fill(search: Search, { node, type }: Opening): boolean {
   const room = node.template.room[type] ?? new Float64Array(0);
   const free = Float64Array.from(room, (amount, r) => amount - (node.used[r] ?? 0));
-  const gains = Float64Array.from(room, (amount, r) => (amount > 0 ? (search.worth[r] ?? 0) / amount : 0));
+  const gains = Float64Array.from(room, (amount, r) => (search.worth[r] ?? 0) * amount);
+  const scale = Float64Array.from(room, amount => (amount > 0 ? 1 / amount : 0));
   const refused = new Set<number>();
-  const window = { sizes: search.pending.sizes.slice(), start: 0, end: 0 };
+  const lanes = search.pending.lanes(search.worth).map(sizes => ({ sizes, next: 0, weighed: [] as Size[] }));
   let isRoomy = false;
   for (;;) {
-    slide(window, free);
-    search.work += (window.end - window.start) * 0.02;
-    if (window.end === window.start) return isRoomy;
-    const at = leastWaste(window, free, gains);
-    const size = window.sizes[at];
-    const pick = size === undefined ? undefined : firstOf(search, size, { node, type, refused });
+    const best = leastWaste(search, lanes, { free, gains, scale });
+    if (best === undefined) return isRoomy;
+    const { lane, at, size } = best;
+    const pick = firstOf(search, size, { node, type, refused });
     if (pick === undefined) {
       isRoomy = true;
-      // Nothing of this size may go here: the others close the gap.
-      window.sizes.copyWithin(window.start + 1, window.start, at);
-      window.start++;
+      lane.weighed.splice(at, 1);
       continue;
     }
     // What can go on nodes that exist now that others are placed goes there.
@@ -44,38 +41,43 @@ export function fill(search: Search, { node, type }: Opening): boolean {
   }
 }
 
-/** The sizes from `start` to `end` are weighed; those before are out for this node, those after not yet looked at. */
-type Window = { sizes: Size[]; start: number; end: number };
+/** Sizes with the same scarcest resource, so that there is always a choice of each to fill the node evenly. */
+type Lane = { readonly sizes: readonly Size[]; next: number; weighed: Size[] };
 
-// Drops the sizes that do not fit, free room only shrinks, and looks at as many more as are wanted.
-function slide(window: Window, free: Float64Array): void {
-  const { sizes } = window;
-  const isOut = (size: Size | undefined) => size === undefined || size.left === 0 || !fits(size, free);
-  let kept = window.end;
-  for (let at = window.end - 1; at >= window.start; at--) {
-    const size = sizes[at];
-    if (size !== undefined && !isOut(size)) sizes[--kept] = size;
-  }
-  window.start = kept;
-  while (window.end < sizes.length && window.end - window.start < weighed) {
-    const size = sizes[window.end];
-    if (isOut(size)) {
-      sizes.copyWithin(window.start + 1, window.start, window.end);
-      window.start++;
-    }
-    window.end++;
-  }
-}
+type Free = { free: Float64Array; gains: Float64Array; scale: Float64Array };
 
-function leastWaste({ sizes, start, end }: Window, free: Float64Array, gains: Float64Array): number {
-  let best = start;
+function leastWaste(search: Search, lanes: readonly Lane[], { free, gains, scale }: Free) {
+  let best: { lane: Lane; at: number; size: Size } | undefined;
   let least = Number.POSITIVE_INFINITY;
-  for (let at = start; at < end; at++) {
-    const size = sizes[at];
-    const left = size === undefined ? least : waste(size, free, gains);
-    if (left < least) [best, least] = [at, left];
+  for (const lane of lanes) {
+    replenish(lane, free, Math.ceil(weighed / lanes.length));
+    search.work += lane.weighed.length * 0.02;
+    for (let at = 0; at < lane.weighed.length; at++) {
+      const size = lane.weighed[at];
+      if (size === undefined) continue;
+      const left = waste(size, free, gains, scale);
+      if (left < least) {
+        best = { lane, at, size };
+        least = left;
+      }
+    }
   }
   return best;
+}
+
+// Drops the sizes that do not fit any more, free room only shrinks, and looks at as many more as are wanted.
+function replenish(lane: Lane, free: Float64Array, count: number): void {
+  const { sizes, weighed: list } = lane;
+  let kept = 0;
+  for (let at = 0; at < list.length; at++) {
+    const size = list[at];
+    if (size !== undefined && size.left > 0 && fits(size, free)) list[kept++] = size;
+  }
+  list.length = kept;
+  for (; lane.next < sizes.length && list.length < count; lane.next++) {
+    const size = sizes[lane.next];
+    if (size !== undefined && size.left > 0 && fits(size, free)) list.push(size);
+  }
 }
 
 /** Puts pods of a class on a node that was filled before, within the room of the type it was filled for. */
@@ -108,12 +110,13 @@ function fits({ amounts }: Size, free: Float64Array): boolean {
   return true;
 }
 
-// What would be left, squared by resource: a lot of one resource without the other is worse than a little of both.
-function waste({ amounts }: Size, free: Float64Array, gains: Float64Array): number {
+// What would be left, as the fourth power of its share: a lot of one resource without the other is far worse than a
+// little of both.
+function waste({ amounts }: Size, free: Float64Array, gains: Float64Array, scale: Float64Array): number {
   let total = 0;
   for (let r = 0; r < free.length; r++) {
-    const left = (free[r] ?? 0) - (amounts[r] ?? 0);
-    total += (gains[r] ?? 0) * left * left;
+    const left = ((free[r] ?? 0) - (amounts[r] ?? 0)) * (scale[r] ?? 0);
+    total += (gains[r] ?? 0) * left * left * left * left;
   }
   return total;
 }

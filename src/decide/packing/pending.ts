@@ -4,7 +4,7 @@
 import { type Pod, podKey } from "../../api/pod.ts";
 import { type Kind, kindSignature } from "./kind.ts";
 import type { Picture } from "./picture.ts";
-import { type Amounts, amountsSignature } from "./resources.ts";
+import { type Amounts, amountsSignature, pods as places } from "./resources.ts";
 import { dot } from "./worth.ts";
 
 export type Size = {
@@ -33,6 +33,10 @@ export class Pending {
   readonly sizes: Size[] = [];
   readonly demand: Amounts;
   count = 0;
+  #initial: Amounts = new Float64Array(0);
+  #lanes: Size[][] = [];
+  /** Sizes used up since the lanes were made. */
+  #used = 0;
   readonly #sizeBySignature = new Map<string, Size>();
   readonly #limitByCount = new Map<unknown, HostLimit>();
 
@@ -54,6 +58,7 @@ export class Pending {
         this.#enter(one, one.pods.length);
       }
     }
+    this.#initial = this.demand.slice();
   }
 
   /** Values sizes by the worth of resources and puts them in order, the largest first. */
@@ -73,6 +78,34 @@ export class Pending {
         compareAmounts(b.size.amounts, a.size.amounts) ||
         compareKinds(a.kind, b.kind),
     );
+  }
+
+  /** Sizes that are left, in order, apart by the resource that they take the largest share of. */
+  lanes(worthOf: Float64Array): readonly (readonly Size[])[] {
+    const left = this.#lanes.reduce((sum, lane) => sum + lane.length, 0);
+    if (this.#lanes.length > 0 && this.#used * 2 < left) return this.#lanes;
+    const laneByResource = new Map<number, Size[]>();
+    for (const size of this.sizes) {
+      if (size.left === 0) continue;
+      const scarcest = this.#scarcest(size, worthOf);
+      const lane = laneByResource.get(scarcest) ?? [];
+      if (lane.length === 0) laneByResource.set(scarcest, lane);
+      lane.push(size);
+    }
+    this.#used = 0;
+    this.#lanes = [...laneByResource].sort(([a], [b]) => a - b).map(([, lane]) => lane);
+    return this.#lanes;
+  }
+
+  #scarcest({ amounts }: Size, worthOf: Float64Array): number {
+    let scarcest = 0;
+    let most = -1;
+    for (let r = 0; r < amounts.length; r++) {
+      const isCounted = (worthOf[r] ?? 0) > 0 && r !== places;
+      const share = isCounted ? (amounts[r] ?? 0) / (this.#initial[r] || 1) : 0;
+      if (share > most) [scarcest, most] = [r, share];
+    }
+    return scarcest;
   }
 
   take(one: PodClass): Pod | undefined {
@@ -129,6 +162,7 @@ export class Pending {
   #enter({ kind, size }: PodClass, by: number): void {
     this.count += by;
     size.left += by;
+    if (size.left === 0) this.#used++;
     for (const { counter } of kind.asks) counter.pending += by;
     for (const { count, perHost } of hostLimits(kind)) {
       const limit = this.#limitByCount.get(count);

@@ -22,6 +22,9 @@ export type Placed = { pod: Pod; kind: Kind; target: Target };
 
 export type PoolLeft = { pool: PoolTemplate; limits: Amounts | undefined; nodes: number };
 
+/** So few pods do not pay for the search of exact prices. */
+const few = 500;
+
 export class Search {
   readonly picture: Picture;
   readonly pending: Pending;
@@ -225,7 +228,7 @@ export class Search {
       template.room.map((room, type) => ({ room, price: template.root.priceByType[type] ?? Number.POSITIVE_INFINITY })),
     );
     const priced = machines.filter(({ price }) => Number.isFinite(price) && price > 0);
-    const found = balancedWorth(priced, this.pending.demand);
+    const found = balancedWorth(priced, this.pending.demand, this.pending.count > few);
     if (found.some(one => one > 0)) return found;
     return this.pending.demand.map(one => (one > 0 ? 1 / one : 0));
   }

@@ -25,16 +25,15 @@ export function worth(machines: readonly Machine[], demand: Amounts): Float64Arr
 }
 
 /**
- * Half of that, half of what each resource would be worth if all were equally scarce: so that what is plenty today is not
+ * Half of that (none, if it need not be exact), half of what each resource would be worth if all were equally scarce: so that what is plenty today is not
  * given away for nothing, and machines are filled evenly. Places for pods are no resource to be even about.
  */
-export function balancedWorth(machines: readonly Machine[], demand: Amounts): Float64Array {
-  const exact = worth(machines, demand);
+export function balancedWorth(machines: readonly Machine[], demand: Amounts, isExact = true): Float64Array {
   const even = feasible(
     Float64Array.from(demand, (amount, r) => (r !== pods && amount > 0 ? 1 / amount : 0)),
     machines,
   );
-  return exact.map((price, r) => (price + (even[r] ?? 0)) / 2);
+  return !isExact ? even : worth(machines, demand).map((price, r) => (price + (even[r] ?? 0)) / 2);
 }
 
 type Market = { machines: readonly Machine[]; demand: Amounts };
