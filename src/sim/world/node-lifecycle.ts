@@ -142,7 +142,8 @@ export class NodeLifecycle {
   /** One node of a zone after the other, so that a mistake does not empty the zone at once. */
   #wantedNoExecute(node: Node, now: number): Taint[] {
     const { name } = node.metadata;
-    const key = wantedNoSchedule(node).find(taint => evictingKeys.has(taint.key))?.key;
+    const status = conditionOf(node, "Ready")?.status;
+    const key = taintByCondition.find(one => one.type === "Ready" && one.status === status)?.key;
     if (key === undefined || this.#pace.isHeld()) return [];
     const isTainted = node.spec.taints?.some(taint => evictingKeys.has(taint.key) && taint.effect === "NoExecute");
     const turnAt = isTainted ? now : this.#pace.turnOf(node, now);
