@@ -4,7 +4,7 @@ import { daemonRoom } from "./daemons.ts";
 import type { Pod } from "../../api/pod.ts";
 import { Picture } from "./picture.ts";
 import type { ExistingNode, Problem } from "./problem.ts";
-import type { Effort } from "./solve.ts";
+import type { Effort } from "./effort.ts";
 
 export function* buildPicture(problem: Problem, effort: Effort): Generator<void, Picture> {
   const picture = new Picture(problem);

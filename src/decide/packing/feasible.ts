@@ -3,6 +3,7 @@
 import type { Pod } from "../../api/pod.ts";
 import { type HostTrouble, hostTrouble } from "./host-rules.ts";
 import type { Picture } from "./picture.ts";
+import { pendingOf } from "./pending.ts";
 import { Search } from "./search.ts";
 import { required } from "./wishes.ts";
 
@@ -14,7 +15,7 @@ export type Verdict = {
 export function verdicts(picture: Picture, pod: Pod): Verdict[] {
   const wished = picture.kind(pod);
   const kind = picture.kind(pod, wished.signature, required(wished.wishes));
-  const { around } = new Search(picture, []);
+  const { around } = new Search(picture, pendingOf(picture, []));
   const amounts = picture.amounts(pod);
   return [...picture.hosts.order].map(index => {
     const node = picture.hosts.nodes[index]?.node.metadata.name ?? "";

@@ -1,14 +1,14 @@
 // The least that new nodes for all pods of a problem could cost if pods could be cut to pieces: a floor under every
 // answer that uses no node that exists, to measure answers by.
 
-import { Pending } from "./pending.ts";
+import { pendingOf } from "./pending.ts";
 import { Picture } from "./picture.ts";
 import type { Problem } from "./problem.ts";
 import { dot, worth } from "./worth.ts";
 
 export function floorOf(problem: Problem): number {
   const picture = new Picture(problem);
-  const { demand } = new Pending(picture, problem.pods);
+  const { demand } = pendingOf(picture, problem.pods);
   const machines = picture.pools.flatMap(({ template }) =>
     template.room.map((room, type) => ({ room, price: template.root.priceByType[type] ?? Number.POSITIVE_INFINITY })),
   );

@@ -2,6 +2,7 @@
 // they are tried, and depends on nothing but what they are.
 
 import { type Pod, podKey } from "../../api/pod.ts";
+import type { Effort } from "./effort.ts";
 import { type Kind, kindSignature } from "./kind.ts";
 import type { Picture } from "./picture.ts";
 import { type Amounts, amountsSignature, pods as places } from "./resources.ts";
@@ -31,27 +32,40 @@ export type HostLimit = { left: number; readonly perHost: number };
 
 export class Pending {
   readonly sizes: Size[] = [];
-  readonly demand: Amounts;
+  demand: Amounts;
   count = 0;
   #initial: Amounts = new Float64Array(0);
   #lanes: Size[][] = [];
   /** Sizes used up since the lanes were made. */
   #used = 0;
+  readonly #picture: Picture;
+  readonly #classBySignature = new Map<string, Map<string, PodClass>>();
   readonly #sizeBySignature = new Map<string, Size>();
   readonly #limitByCount = new Map<unknown, HostLimit>();
 
-  constructor(picture: Picture, pods: readonly Pod[]) {
-    const classBySignature = new Map<string, Map<string, PodClass>>();
-    for (const pod of pods) {
-      const byAmounts = kindSignature(pod);
-      const classes = classBySignature.get(byAmounts) ?? new Map<string, PodClass>();
-      if (classes.size === 0) classBySignature.set(byAmounts, classes);
-      const amounts = amountsSignature(pod);
-      const known = classes.get(amounts);
-      if (known !== undefined) known.pods.push(pod);
-      else classes.set(amounts, this.#classOf(picture.kind(pod, byAmounts), picture.amounts(pod), [pod]));
-    }
+  constructor(picture: Picture) {
+    this.#picture = picture;
     this.demand = new Float64Array(picture.space.names.length);
+  }
+
+  /** Add all, then `close`. */
+  add(pod: Pod): void {
+    const ofKind = kindSignature(pod);
+    let classes = this.#classBySignature.get(ofKind);
+    if (classes === undefined) {
+      classes = new Map();
+      this.#classBySignature.set(ofKind, classes);
+    }
+    const amounts = amountsSignature(pod);
+    const known = classes.get(amounts);
+    if (known !== undefined) known.pods.push(pod);
+    else classes.set(amounts, this.#classOf(this.#picture.kind(pod, ofKind), this.#picture.amounts(pod), [pod]));
+  }
+
+  close(): void {
+    if (this.demand.length < this.#picture.space.names.length) {
+      this.demand = new Float64Array(this.#picture.space.names.length);
+    }
     for (const size of this.sizes) {
       for (const one of size.classes) {
         one.pods.sort(lastFirst);
@@ -59,6 +73,7 @@ export class Pending {
       }
     }
     this.#initial = this.demand.slice();
+    this.#classBySignature.clear();
   }
 
   /** Values sizes by the worth of resources and puts them in order, the largest first. */
@@ -200,4 +215,26 @@ function compareAmounts(a: Amounts, b: Amounts): number {
 function compareKinds(a: Kind, b: Kind): number {
   if (a.signature !== b.signature) return a.signature < b.signature ? -1 : 1;
   return a.wishes.relaxed.length - b.wishes.relaxed.length;
+}
+
+/** All pods of a list, in slices. */
+export function* gathered(picture: Picture, pods: readonly Pod[], effort: Effort): Generator<void, Pending> {
+  const pending = new Pending(picture);
+  for (const [index, pod] of pods.entries()) {
+    pending.add(pod);
+    effort.work += 3;
+    if (index % 256 === 255) yield;
+  }
+  pending.close();
+  effort.work += pods.length * 0.5;
+  yield;
+  return pending;
+}
+
+export function pendingOf(picture: Picture, pods: readonly Pod[]): Pending {
+  const gathering = gathered(picture, pods, { work: 0 });
+  for (;;) {
+    const { done, value } = gathering.next();
+    if (done === true) return value;
+  }
 }

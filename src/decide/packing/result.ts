@@ -1,37 +1,53 @@
 // From the working state of a search to its answer in the words of the API.
 
-import type { Answer, NewNode } from "./answer.ts";
+import type { Answer, NewNode, Placement, Unplaced } from "./answer.ts";
 import { explain } from "./explain.ts";
 import { type OpenNode, possibleTypes, sum } from "./node-view.ts";
 import type { PodClass } from "./pending.ts";
+import type { Effort } from "./effort.ts";
 import type { Search } from "./search.ts";
 import type { State } from "./template.ts";
 import { toRequirements } from "./value-set.ts";
 
-export function answerOf(search: Search, stuck: readonly PodClass[]): Answer {
-  return {
-    placements: search.placed.map(({ pod, kind, target }) => ({ pod, target, relaxed: kind.wishes.relaxed })),
-    newNodes: newNodes(search),
-    unplaced: stuck.flatMap(one => {
-      const reason = explain(search, one);
-      return [...one.pods].reverse().map(pod => ({ pod, reason }));
-    }),
-  };
+export function* answerOf(search: Search, stuck: readonly PodClass[], effort: Effort): Generator<void, Answer> {
+  const placements: Placement[] = [];
+  for (const { pod, kind, target } of search.placed) {
+    placements.push({ pod, target, relaxed: kind.wishes.relaxed });
+    effort.work += 0.3;
+    if (placements.length % 4096 === 0) yield;
+  }
+  const newNodes = yield* described(search, effort);
+  const unplaced: Unplaced[] = [];
+  for (const one of stuck) {
+    const reason = explain(search, one);
+    for (const pod of [...one.pods].reverse()) unplaced.push({ pod, reason });
+    effort.work += search.picture.hosts.length;
+    yield;
+  }
+  return { placements, newNodes, unplaced };
 }
 
 type Content = Omit<NewNode, "pods">;
 
 // Nodes with the same on them can become the same: that is worked out once.
-function newNodes(search: Search): NewNode[] {
+function* described(search: Search, effort: Effort): Generator<void, NewNode[]> {
   const contentByState = new Map<State, Map<string, Content>>();
-  return search.opened.map(node => {
+  const found: NewNode[] = [];
+  for (const node of search.opened) {
     const byUse = contentByState.get(node.state) ?? new Map<string, Content>();
     contentByState.set(node.state, byUse);
     const use = `${node.used.join(",")} ${node.allowed?.join("") ?? ""}`;
-    const content = byUse.get(use) ?? contentOf(search, node);
-    byUse.set(use, content);
-    return { ...content, pods: node.pods.map(({ pod }) => pod) };
-  });
+    let content = byUse.get(use);
+    if (content === undefined) {
+      content = contentOf(search, node);
+      byUse.set(use, content);
+      effort.work += 20;
+    }
+    found.push({ ...content, pods: node.pods.map(({ pod }) => pod) });
+    effort.work += 2;
+    if (found.length % 256 === 0) yield;
+  }
+  return found;
 }
 
 function contentOf(search: Search, node: OpenNode): Content {

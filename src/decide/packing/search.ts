@@ -11,7 +11,7 @@ import type { Kind, SpreadRule } from "./kind.ts";
 import { tooFewValues } from "./min-values.ts";
 import { cheapestType, domainOn, type OpenNode, sum } from "./node-view.ts";
 import type { Opening } from "./open.ts";
-import { Pending, type PodClass } from "./pending.ts";
+import type { Pending, PodClass } from "./pending.ts";
 import type { Picture } from "./picture.ts";
 import type { PoolTemplate } from "./pool-template.ts";
 import type { Amounts } from "./resources.ts";
@@ -47,13 +47,13 @@ export class Search {
   readonly #launchable = new Map<Kind, boolean>();
   readonly #gone: ReadonlySet<number>;
 
-  constructor(picture: Picture, pods: readonly Pod[], gone: ReadonlySet<number> = new Set()) {
+  constructor(picture: Picture, pending: Pending, gone: ReadonlySet<number> = new Set()) {
     this.picture = picture;
     this.#gone = gone;
     this.pools = picture.pools.map(pool => ({ pool, limits: pool.limits?.slice(), nodes: pool.limitedNodes }));
     this.around = { texts: picture.texts, hostMin: (rule, kind) => this.#hostMin(rule, kind) };
     this.nextHost = picture.texts.fresh();
-    this.pending = new Pending(picture, pods);
+    this.pending = pending;
     this.worth = this.#worth();
     this.#before = picture.upcoming.map(node => ({ ...node, node, pods: node.pods.length }));
   }

@@ -5,9 +5,10 @@ import type { Pod } from "../../api/pod.ts";
 import type { Answer } from "./answer.ts";
 import { buildPicture } from "./build.ts";
 import { cheapestType, type OpenNode, possibleTypes, priceOf, sum } from "./node-view.ts";
+import type { Effort } from "./effort.ts";
 import { fill, topUp } from "./fill.ts";
 import { type Opening, openFor } from "./open.ts";
-import type { PodClass } from "./pending.ts";
+import { gathered, type PodClass } from "./pending.ts";
 import type { Picture } from "./picture.ts";
 import type { Problem } from "./problem.ts";
 import { answerOf } from "./result.ts";
@@ -20,9 +21,6 @@ export type Solver = {
   /** Works about so many microseconds; the answer once it is found. */
   step(budget: number): Answer | undefined;
 };
-
-/** What a slice of the picture's building and of the search costs, in about microseconds. */
-export type Effort = { work: number };
 
 export function solve(problem: Problem): Solver {
   const effort: Effort = { work: 0 };
@@ -62,19 +60,18 @@ function stepped(effort: Effort, run: Generator<void, Answer>): Solver {
 
 function* whole(problem: Problem, effort: Effort): Generator<void, Answer> {
   const picture = yield* buildPicture(problem, effort);
-  const search = new Search(picture, problem.pods);
-  return answerOf(search, yield* place(search, effort));
+  const search = new Search(picture, yield* gathered(picture, problem.pods, effort));
+  return yield* answerOf(search, yield* place(search, effort), effort);
 }
 
 type Asked = { gone: ReadonlySet<number> | undefined; effort: Effort };
 
 function* asked(picture: Picture, pods: readonly Pod[], { gone, effort }: Asked): Generator<void, Answer> {
-  const search = new Search(picture, pods, gone);
-  effort.work += pods.length * 2;
+  const search = new Search(picture, yield* gathered(picture, pods, effort), gone);
   try {
     yield;
     const stuck = yield* place(search, effort);
-    return answerOf(search, stuck);
+    return yield* answerOf(search, stuck, effort);
   } finally {
     search.undo();
   }
@@ -83,6 +80,8 @@ function* asked(picture: Picture, pods: readonly Pod[], { gone, effort }: Asked)
 // Rounds, for a pod may wait for another: whoever found no place is asked again as long as somebody else found one.
 function* place(search: Search, effort: Effort): Generator<void, PodClass[]> {
   let waiting = search.pending.arrange(search.worth);
+  effort.work += 5_000 + waiting.length * 10;
+  yield;
   for (const one of waiting) {
     if (one.kind.volumes.trouble !== undefined) continue;
     search.onHosts(one);
@@ -172,6 +171,7 @@ function joinCheapest(search: Search, one: PodClass, most: number): boolean {
     const then = cheapestType(node, state, sum(node.used, amounts));
     return (state.priceByType[then] ?? Number.POSITIVE_INFINITY) - priceOf(node);
   };
+  search.work += search.opened.length * 0.5;
   const offers = search.opened
     .map(node => ({ node, more: raiseIn(node, node.state) }))
     .filter(({ more }) => Number.isFinite(more) && more <= most);
