@@ -8,7 +8,7 @@ import { untoleratedTaint } from "../../api/taint.ts";
 import { deepEqual } from "../json-value.ts";
 import { isReady } from "./conditions.ts";
 import { nodeMatcher, toleratesAll } from "./node-fit.ts";
-import { type DaemonSet, isActive, isDeleting, type Node, type Pod, type PodSpec } from "./objects.ts";
+import { type DaemonSet, isActive, isDeleting, keyOf, type Node, type Pod, type PodSpec } from "./objects.ts";
 import type { Picture } from "./picture.ts";
 import { countsOf, isAvailable, podOf, templateHash } from "./pod-template.ts";
 import { type ControllerOptions, controllerWorker } from "./workload-controller.ts";
@@ -29,9 +29,21 @@ export function daemonSetController(picture: Picture, options: ControllerOptions
   nodes.onChange(({ object, previous, isGone }) => {
     const looks = ({ metadata, spec }: Node) => [metadata.labels, spec.taints];
     if (!isGone && previous !== undefined && deepEqual(looks(object), looks(previous))) return;
-    for (const { metadata } of daemonSets.values()) worker.add(`${metadata.namespace}/${metadata.name}`);
+    for (const daemonSet of daemonSets.values())
+      if (concerns(picture, daemonSet, object, isGone)) worker.add(keyOf(daemonSet));
   });
   return worker;
+}
+
+/** Only where a pod is missing or out of place: the counts wait for the next pod, as in kube-controller-manager. */
+function concerns(picture: Picture, daemonSet: DaemonSet, node: Node, isGone: boolean): boolean {
+  if (isGone) return true;
+  const { name } = node.metadata;
+  const isPlaced = picture.podsByController
+    .of(daemonSet.metadata.uid)
+    .some(pod => (pod.spec.nodeName || targetOf(pod)) === name);
+  const { shouldRun, shouldStay } = judge(daemonSet)(node);
+  return isPlaced ? !shouldStay : shouldRun;
 }
 
 type Place = { node: Node; shouldRun: boolean; shouldStay: boolean; pods: readonly Pod[] };
@@ -52,22 +64,30 @@ async function syncDaemonSet(picture: Picture, daemonSet: DaemonSet): Promise<nu
   return nextAvailableAt(places, spec.minReadySeconds ?? 0, now);
 }
 
-function placesOf({ nodes, podsByController }: Picture, { metadata, spec }: DaemonSet): Place[] {
+function placesOf({ nodes, podsByController }: Picture, daemonSet: DaemonSet): Place[] {
   const podsByNode = new Map<string, Pod[]>();
-  for (const pod of podsByController.of(metadata.uid)) {
+  for (const pod of podsByController.of(daemonSet.metadata.uid)) {
     const name = pod.spec.nodeName || targetOf(pod);
     podsByNode.set(name, [...(podsByNode.get(name) ?? []), pod]);
   }
+  const judged = judge(daemonSet);
+  return [...nodes.values()].map(node => {
+    return { node, ...judged(node), pods: podsByNode.get(node.metadata.name) ?? [] };
+  });
+}
+
+function judge({ spec }: DaemonSet): (node: Node) => { shouldRun: boolean; shouldStay: boolean } {
   const isWanted = nodeMatcher(spec.template.spec);
   const tolerations = [...(spec.template.spec.tolerations ?? []), ...ownTolerations(spec.template.spec)];
   const evicts = ({ effect }: Taint) => effect === "NoExecute";
-  return [...nodes.values()].map(node => {
+  return node => {
     const taints = node.spec.taints ?? [];
     const fits = isWanted(node);
-    const shouldRun = fits && toleratesAll(taints, tolerations);
-    const shouldStay = fits && untoleratedTaint(taints, tolerations, { counts: evicts }) === undefined;
-    return { node, shouldRun, shouldStay, pods: podsByNode.get(node.metadata.name) ?? [] };
-  });
+    return {
+      shouldRun: fits && toleratesAll(taints, tolerations),
+      shouldStay: fits && untoleratedTaint(taints, tolerations, { counts: evicts }) === undefined,
+    };
+  };
 }
 
 /** Takes away what is too much, ended or misplaced; returns the nodes where a pod is missing. */

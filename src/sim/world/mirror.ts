@@ -2,7 +2,7 @@
 // it wrote. Listeners hear of every change once, in order. Decides nothing.
 
 import type { KubeObject, Manifest, Resource } from "../../api/meta.ts";
-import { ApiError } from "../../api/status.ts";
+import { ApiError, type Status } from "../../api/status.ts";
 import type {
   Clock,
   DeleteOptions,
@@ -30,8 +30,10 @@ export class Mirror<T extends KubeObject> {
   readonly #resource: Resource;
   readonly #objectByKey = new Map<string, T>();
   readonly #listeners: Listener<T>[] = [];
-  // Told by our own delete before the watch is: events that are still on their way must not bring them back.
-  readonly #goneUids = new Set<string>();
+  // A uid never comes back: neither an event that is late nor the answer to a write may bring it. Kept for one bookmark
+  // more, since answers and events come by different roads.
+  #goneUids = new Set<string>();
+  #goneBefore = new Set<string>();
   #listed: Set<string> | undefined;
   #resourceVersion: string | undefined;
   #watch: { close(): void } | undefined;
@@ -93,9 +95,8 @@ export class Mirror<T extends KubeObject> {
     const { uid } = object.metadata;
     try {
       const answer = await this.#api.delete(this.#resource, pathOf(object), { preconditions: { uid }, ...options });
-      // What waits for a grace period or a finalizer is answered as it is now, else a Status.
-      if (answer.kind === "Status") this.#gone(object);
-      else this.#written(answer as T);
+      if (isHeld(answer)) this.#written(answer as T);
+      else this.#gone(object);
     } catch (error) {
       if (!isNotFound(error)) throw error;
       this.#gone(object);
@@ -110,7 +111,7 @@ export class Mirror<T extends KubeObject> {
   #gone(object: T): void {
     this.#goneUids.add(object.metadata.uid);
     const key = keyOf(object);
-    if (this.#objectByKey.get(key)?.metadata.uid === object.metadata.uid) this.#remove(key);
+    if (this.#objectByKey.get(key)?.metadata.uid === object.metadata.uid) this.#remove(key, object);
   }
 
   #open(): void {
@@ -140,12 +141,11 @@ export class Mirror<T extends KubeObject> {
   #event(event: WatchEvent<T>): void {
     if (event.type === "ERROR") throw new ApiError(event.object);
     if (event.type === "BOOKMARK") {
+      this.#goneBefore = this.#goneUids;
+      this.#goneUids = new Set();
       if (event.object.metadata.annotations?.[initialEventsEnd] === "true") this.#listEnded();
     } else if (event.type === "DELETED") {
-      this.#goneUids.delete(event.object.metadata.uid);
-      if (this.#objectByKey.get(keyOf(event.object))?.metadata.uid === event.object.metadata.uid) {
-        this.#remove(keyOf(event.object), event.object);
-      }
+      this.#gone(event.object);
     } else {
       this.#listed?.add(keyOf(event.object));
       this.#put(event.object);
@@ -156,7 +156,6 @@ export class Mirror<T extends KubeObject> {
   #listEnded(): void {
     const listed = this.#listed ?? new Set();
     this.#listed = undefined;
-    this.#goneUids.clear();
     for (const key of this.#objectByKey.keys()) if (!listed.has(key)) this.#remove(key);
     this.#markSynced();
   }
@@ -164,7 +163,7 @@ export class Mirror<T extends KubeObject> {
   #put(object: T): void {
     const key = keyOf(object);
     const { uid, resourceVersion } = object.metadata;
-    if (this.#goneUids.has(uid)) return;
+    if (this.#goneUids.has(uid) || this.#goneBefore.has(uid)) return;
     const previous = this.#objectByKey.get(key);
     if (previous?.metadata.uid === uid && !isOlder(previous.metadata.resourceVersion, resourceVersion)) return;
     if (previous !== undefined && previous.metadata.uid !== uid) this.#remove(key);
@@ -182,6 +181,13 @@ export class Mirror<T extends KubeObject> {
   #tell(change: Change<T>): void {
     for (const listener of this.#listeners) listener(change);
   }
+}
+
+/** A delete is answered with the object, held by grace or finalizers or not, or with a Status. */
+function isHeld(answer: KubeObject | Status): boolean {
+  if (answer.kind === "Status") return false;
+  const { deletionGracePeriodSeconds = 0, finalizers = [] } = (answer as KubeObject).metadata;
+  return deletionGracePeriodSeconds > 0 || finalizers.length > 0;
 }
 
 export function isNotFound(error: unknown): boolean {

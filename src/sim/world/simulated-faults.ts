@@ -51,13 +51,8 @@ export function podBehaviour(pod: KubeObject): PodBehaviour {
 
 function wordsOf({ metadata }: KubeObject): ReadonlyMap<string, string> {
   const text = metadata.annotations?.[simulateAnnotation] ?? "";
-  const words = text.split(",").map(word => word.trim());
-  return new Map(
-    words.filter(Boolean).map(word => {
-      const [name = "", value = ""] = word.split("=", 2);
-      return [name.trim(), value.trim()];
-    }),
-  );
+  const words = text.split(",").map(word => word.split("=", 2).map(part => part.trim()));
+  return new Map(words.flatMap(([name = "", value = ""]) => (name === "" ? [] : [[name, value] as const])));
 }
 
 /** `Never` is for ever. */
