@@ -126,7 +126,7 @@ type Filling = { node: Opening["node"]; type: number; refused: Set<number> };
 function firstOf(search: Search, size: Size, { node, type, refused }: Filling): Pick | undefined {
   for (const one of size.classes) {
     if (one.pods.length === 0 || refused.has(one.kind.id)) continue;
-    search.work += 0.5;
+    search.work += 2;
     const state = search.isTolerated(one.kind, node) ? admit(one.kind, node, search.around) : "taints";
     if (typeof state === "string" || !Number.isFinite(state.priceByType[type] ?? Number.POSITIVE_INFINITY)) {
       refused.add(one.kind.id);

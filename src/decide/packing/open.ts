@@ -34,7 +34,7 @@ export function openIn(
   { kind, size }: PodClass,
   { index, share }: { index: number; share: Amounts },
 ): Opening | PoolTrouble {
-  search.work += 2;
+  search.work += 10;
   const left = search.pools[index];
   if (left === undefined || left.nodes < 1) return "limits";
   const { template } = left.pool;

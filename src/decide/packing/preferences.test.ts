@@ -97,7 +97,7 @@ test("a spread that may be left undone is done where it can be", () => {
   const nodes = [aNode("1", { labels: zoneOf("a") }), aNode("2", { labels: zoneOf("b") })];
   const labels = { app: "web" };
   const pods = [1, 2].map(n =>
-    aPod(`p${n}`, { labels, ...{ topologySpreadConstraints: all.topologySpreadConstraints ?? [] } }),
+    aPod(`p${n}`, { labels, topologySpreadConstraints: all.topologySpreadConstraints ?? [] }),
   );
   expect(Object.values(whereabouts(answerTo({ nodes, pods }))).sort()).toEqual(["1", "2"]);
   expect(answerTo({ nodes: nodes.slice(0, 1), pods }).unplaced).toEqual([]);

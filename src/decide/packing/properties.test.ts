@@ -137,6 +137,7 @@ test("adding a node in an existing domain never makes a pod without spread or af
 type Spot = { zones: readonly string[]; host: string; cpu: number; pods: Pod[] };
 
 test("no placement breaks a rule", () => {
+  expect.hasAssertions();
   fc.assert(
     fc.property(anyWorld, world => {
       const answer = solveNow(world);

@@ -107,7 +107,7 @@ export class Search {
   }
 
   fit({ kind, size }: PodClass, node: OpenNode): State | Trouble | "resources" | "minValues" {
-    this.work += 1;
+    this.work += 3;
     if (!this.isTolerated(kind, node)) return "taints";
     const state = admit(kind, node, this.around);
     if (typeof state === "string") return state;
@@ -120,6 +120,7 @@ export class Search {
     const { kind, size } = one;
     const pod = this.pending.take(one);
     if (pod === undefined) return;
+    this.work += 3;
     node.state = state;
     node.used = sum(node.used, size.amounts);
     if (kind.ports.length > 0) node.ports = [...node.ports, ...kind.ports];

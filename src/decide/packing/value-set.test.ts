@@ -66,6 +66,7 @@ test("a set means what the requirement means, and an intersection both", () => {
 });
 
 test("written as requirements again, a set means the same", () => {
+  expect.hasAssertions();
   fc.assert(
     fc.property(anyRequirement, anyRequirement, fc.constantFrom(undefined, ...values), (a, b, value) => {
       const both = intersect(valueSet(a), valueSet(b));
