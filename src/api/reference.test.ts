@@ -9,7 +9,7 @@ const pool = referencePage(nodePools);
 const rowOf = (page: string, field: string) => page.split("\n").find(line => line.startsWith(`| \`${field}\` |`));
 
 test("a field's row has its type with bounds, its default and its meaning", () => {
-  expect(rowOf(pool, "replicas")).toMatch(/integer ≥ 0 \|  \| Keep exactly this many nodes/);
+  expect(rowOf(pool, "replicas")).toMatch(/integer 0–2147483647 \|  \| Keep exactly this many nodes/);
   expect(rowOf(pool, "escalateAfter")).toMatch(/duration \| `10m` \|/);
 });
 
