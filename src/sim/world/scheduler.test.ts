@@ -142,7 +142,7 @@ describe("a pod that fits nowhere", () => {
   });
 
   test.each([
-    ["a node comes", (box: LivingBox) => box.join("d", { capacity: { cpu: "8", memory: "8Gi", pods: "110" } })],
+    ["a node comes", async (box: LivingBox) => box.join("d", { capacity: { cpu: "8", memory: "8Gi", pods: "110" } })],
     ["another pod goes", (box: LivingBox) => box.delete(podResource, "first")],
     ["a node is uncordoned", (box: LivingBox) => box.patch(nodeResource, "c", { spec: { unschedulable: null } })],
   ])("is bound when %s", async (_, act) => {

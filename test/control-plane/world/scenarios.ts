@@ -16,7 +16,7 @@ import {
 import { shown } from "./shown.ts";
 import type { Stage } from "./side.ts";
 
-export type Scenario = { title: string; name: string; play(stage: Stage): Promise<unknown> };
+export type Scenario = { title: string; name: string; play: (stage: Stage) => Promise<unknown> };
 
 const budgetResource: Resource = {
   group: "policy",

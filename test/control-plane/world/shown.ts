@@ -57,9 +57,12 @@ function showReplicaSet({ metadata, spec, status }: ReplicaSet) {
   return { annotations: Object.fromEntries(annotations), replicas: spec.replicas, status: showStatus(status) };
 }
 
-function showStatus({ observedGeneration: _, ...status }: Record<string, unknown> & { observedGeneration?: number }) {
+/** How often something was written differs; so does when. */
+const ownOfAWorld = new Set(["observedGeneration", "startTime", "completionTime"]);
+
+function showStatus(status: Record<string, unknown>) {
+  const kept = Object.entries(status).filter(([field]) => !ownOfAWorld.has(field));
   const times = ["startTime", "completionTime"].filter(field => status[field] !== undefined);
-  const kept = Object.entries(status).filter(([field]) => !times.includes(field));
   return { ...Object.fromEntries(kept), times, conditions: conditions(status.conditions as Condition[] | undefined) };
 }
 

@@ -20,7 +20,7 @@ export type Side = {
   /** Waits on the side's own clock; the answer of `look` once it is not undefined. */
   until<T>(what: string, look: () => Promise<T | undefined>): Promise<T>;
   /** Lets answers come. */
-  settle<T>(answer: Promise<T>): Promise<T>;
+  settle: <T>(answer: Promise<T>) => Promise<T>;
   stop(): Promise<void>;
 };
 
