@@ -135,6 +135,8 @@ function typed(kind: ServedKind, body: unknown): KubeObject {
     refuseOtherKind(kind, body, why => cannotHandle(kind, body, why));
   } else {
     refuseUntyped(kind, body);
+    const complaint = typeComplaint(body.metadata, objectMetaSchema, "");
+    if (complaint !== undefined) throw cannotHandle(kind, body, complaint);
     if (body.apiVersion !== apiVersionOf(resource)) throw otherVersion(kind, String(body.apiVersion));
     refuseOtherType(kind, body);
   }

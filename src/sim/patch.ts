@@ -1,6 +1,7 @@
 // Patches: reading the patch document, applying it to the object as it is now, and reading the outcome as the kind.
 
 import type { KubeObject } from "../api/meta.ts";
+import { goText } from "../api/go-text.ts";
 import { ApiError } from "../api/status.ts";
 import { decodePatched } from "./decode.ts";
 import { isObject, type JsonObject } from "./json-value.ts";
@@ -47,8 +48,9 @@ type Reading = {
 };
 
 function readAs(kind: ServedKind, value: unknown, reading: Reading): Patched {
-  const { existing, options, unknown = [], shown = value, isStrategic = false } = reading;
-  const shownAs = () => JSON.stringify(shown) ?? "";
+  const { existing, options, unknown = [], shown, isStrategic = false } = reading;
+  // A strategic patch is quoted itself, as Go prints it; of the others the outcome is.
+  const shownAs = () => (isStrategic ? goText(shown) : (JSON.stringify(value) ?? ""));
   return decodePatched(kind, value, { validation: options.fieldValidation, existing, unknown, isStrategic, shownAs });
 }
 

@@ -89,10 +89,12 @@ export function apiServerArgs(at: Layout, settings: ApiServerSettings): string[]
   ];
 }
 
-export function controllerManagerArgs(at: Layout): string[] {
+/** `controllers` in kube-controller-manager's own names; all that are on by default when it is left out. */
+export function controllerManagerArgs(at: Layout, controllers: readonly string[] = ["*"]): string[] {
   return [
     `--kubeconfig=${at.kubeconfig}`,
     `--service-account-private-key-file=${at.serviceAccountKey}`,
+    `--controllers=${controllers.join(",")}`,
     "--leader-elect=false",
     "--secure-port=0",
   ];

@@ -33,6 +33,8 @@ export type ControlPlaneOptions = {
   authorization?: "AlwaysAllow" | "RBAC";
   /** Users besides "admin", who is in system:masters; each gets a token in `tokens`. */
   users?: readonly string[];
+  /** What kube-controller-manager runs, in its own names; all that are on by default when left out. */
+  controllers?: readonly string[];
   /** More flags for kube-apiserver, after ours. */
   apiServerFlags?: readonly string[];
 };
@@ -82,7 +84,11 @@ export async function controlPlane(options: ControlPlaneOptions = {}): Promise<C
     });
     const address = await writeKubeconfig(at, url, tokens);
     if (wanted.has("kube-controller-manager"))
-      guardian.run("kube-controller-manager", program("kube-controller-manager"), controllerManagerArgs(at));
+      guardian.run(
+        "kube-controller-manager",
+        program("kube-controller-manager"),
+        controllerManagerArgs(at, options.controllers),
+      );
     if (wanted.has("kube-scheduler")) guardian.run("kube-scheduler", program("kube-scheduler"), schedulerArgs(at));
     return attach(address, () => guardian.stop());
   } catch (error) {

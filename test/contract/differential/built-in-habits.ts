@@ -287,15 +287,8 @@ export const deployments: Habits = {
     plain: { spec: { selector: { matchLabels: { app: "x" } }, template: template("app:1") } },
   },
   weight: 2,
-  scales: oneOf(
-    { spec: { replicas: 3 } },
-    { spec: { replicas: 0 } },
-    { spec: { replicas: -1 } },
-    { spec: { replicas: "2" } },
-    { spec: {} },
-    { metadata: { labels: { app: "y" } } },
-    { status: { replicas: 9 } },
-  ),
+  // Always another number: for the same one the real server writes anew who owns it.
+  scales: oneOf({ spec: { replicas: "@next" } }, { spec: { replicas: -1 } }, { spec: { replicas: "2" } }),
   bodies: oneOf(
     { spec: { selector: { matchLabels: { app: "x" } }, template: template("app:1") } },
     {

@@ -37,7 +37,7 @@ export const widgetDefinition = {
               spec: {
                 type: "object",
                 properties: {
-                  replicas: { type: "integer", format: "int32", minimum: 0, maximum: 5, default: 1 },
+                  replicas: { type: "integer", format: "int32", minimum: 0, maximum: 100, default: 1 },
                   colour: { type: "string", enum: ["red", "green"], default: "red" },
                   size: { "x-kubernetes-int-or-string": true },
                   name: { type: "string", maxLength: 5, pattern: "^[a-z]+$" },
@@ -133,16 +133,21 @@ export const widgets: Habits = {
     plain: { spec: {} },
   },
   weight: 4,
-  // Nothing that would be accepted: on a real server even the same number is then written anew, because somebody else
-  // owns it, and the box knows no owners of fields.
-  scales: oneOf({ spec: { replicas: -1 } }, { spec: { replicas: "2" } }, { spec: { replicas: 9 } }),
+  // Always another number: for the same one the real server writes anew who owns it.
+  scales: oneOf(
+    { spec: { replicas: "@next" } },
+    { spec: { replicas: "@next" } },
+    { spec: { replicas: -1 } },
+    { spec: { replicas: "2" } },
+    { spec: { replicas: 101 } },
+  ),
   bodies: oneOf(
     { spec: {} },
     { spec: { replicas: 2, colour: "green", size: 3, name: "abc", fixed: "one" } },
     { spec: { size: "10%", ports: [{ port: 80 }, { port: 81, protocol: "UDP" }], tags: ["a", "b"] } },
     { spec: { extra: { any: { thing: [1, 2] } }, limits: { a: 1 }, unknown: true } },
     { spec: { maybe: null, colour: null, since: "2020-01-01T00:00:00Z" } },
-    { spec: { replicas: 9, colour: "blue", name: "TOO-LONG", tags: ["a", "a"] } },
+    { spec: { replicas: 101, colour: "blue", name: "TOO-LONG", tags: ["a", "a"] } },
     { spec: { replicas: 5 } },
     { spec: { replicas: "2", ports: [{ port: 80 }, { port: 80 }] } },
     { spec: { since: "yesterday", limits: { a: "b" } } },

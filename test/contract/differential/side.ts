@@ -25,6 +25,7 @@ export class Side {
   readonly #seen = new Map<string, JsonObject[]>();
   readonly #watches: Open[] = [];
   #generatedCount = 0;
+  #nextNumber = 9;
   #firstVersion = "";
   #lastVersion = "";
 
@@ -246,15 +247,13 @@ export class Side {
     return this.#filled({ ...query, labelSelector: labelSelector ? `${own},${labelSelector}` : own }) as Query;
   }
 
-  /** @a stands for the full name of object "a", @uid:a for its uid (of any subject), @ns for the namespace. */
+  /** "@next" is a number that was not used before; @a stands for the full name of object "a", @uid:a for its uid (of any subject), @ns for the namespace. */
   #filled(value: Json): Json {
-    const text = JSON.stringify(value).replaceAll(
-      /@(uid:)?(ns|[a-c])\b/g,
-      (_, uid: string | undefined, name: string) => {
-        if (name === "ns") return this.#names.namespace;
-        return uid === undefined ? fullName(this.#names, name) : this.#anyUid(name);
-      },
-    );
+    const numbered = JSON.stringify(value).replaceAll('"@next"', () => String(++this.#nextNumber));
+    const text = numbered.replaceAll(/@(uid:)?(ns|[a-c])\b/g, (_, uid: string | undefined, name: string) => {
+      if (name === "ns") return this.#names.namespace;
+      return uid === undefined ? fullName(this.#names, name) : this.#anyUid(name);
+    });
     return JSON.parse(text) as Json;
   }
 
