@@ -99,6 +99,30 @@ describe("a kubelet", () => {
     expect(conditionOf(await node(box), "Ready")).toMatchObject({ status: "Unknown", reason: "NodeStatusUnknown" });
   });
 
+  test("whose machine is rebooted is gone for a while and comes back with another boot id", async () => {
+    const box = await oneNode();
+    const bootId = async () => ((await node(box)).status as { nodeInfo?: { bootID: string } }).nodeInfo?.bootID;
+    const before = await bootId();
+    box.world.kubelets.reboot("a", 60_000);
+    await box.run(55);
+    expect([conditionOf(await node(box), "Ready")?.status, await bootId()]).toEqual(["Unknown", before]);
+    await box.run(6);
+    expect(isReady(await node(box))).toBe(true);
+    expect(await bootId()).not.toBe(before);
+  });
+
+  test("keeps beating while its node waits for a finalizer, and again after a silence", async () => {
+    const box = await oneNode();
+    await box.patch(nodeResource, "a", { metadata: { finalizers: ["test/hold"] } });
+    await box.delete(nodeResource, "a");
+    await box.run(120);
+    box.world.kubelets.halt("a");
+    await box.run(60);
+    box.world.kubelets.resume("a");
+    await box.run(120);
+    expect(isReady(await node(box))).toBe(true);
+  });
+
   test("whose node was deleted says nothing more, and nobody brings the node back", async () => {
     const box = await oneNode();
     await box.delete(nodeResource, "a");

@@ -9,6 +9,7 @@ import { beat, beatMs, type Beats, lastBeat, leaseNamespace, leaseOf } from "./b
 import type { Change } from "./mirror.ts";
 import {
   addressOf,
+  bootId,
   heartbeat,
   isDeclaredUnknown,
   isOwn,
@@ -16,7 +17,7 @@ import {
   registration,
   reported,
 } from "./node-template.ts";
-import { isDeleting, type Node } from "./objects.ts";
+import type { Node } from "./objects.ts";
 import type { NodePicture } from "./picture.ts";
 import { PodRunner, type PodTimes } from "./pod-runner.ts";
 import { nodeFaults, simulateAnnotation } from "./simulated-faults.ts";
@@ -47,6 +48,7 @@ type Kubelet = {
   /** Conditions that are not a kubelet's own and that the annotation asked for. */
   askedTypes: readonly string[];
   beatingSince: number | undefined;
+  bootCount: number;
 };
 
 export class Kubelets {
@@ -84,6 +86,7 @@ export class Kubelets {
       said: undefined,
       askedTypes: [],
       beatingSince: undefined,
+      bootCount: 0,
     });
     this.#worker.add(template.name);
   }
@@ -104,6 +107,17 @@ export class Kubelets {
 
   resume(name: string): void {
     this.#switch(name, false);
+  }
+
+  /** Off for a while; when the machine is back, its boot id is another one. Its pods run on as if nothing had been. */
+  reboot(name: string, downMs: number): void {
+    const kubelet = this.#kubeletByName.get(name);
+    if (kubelet === undefined) return;
+    kubelet.bootCount++;
+    this.halt(name);
+    this.#clock.after(downMs, () => {
+      if (this.#kubeletByName.get(name) === kubelet && !kubelet.isLeaving) this.resume(name);
+    });
   }
 
   has(name: string): boolean {
@@ -163,7 +177,7 @@ export class Kubelets {
       await this.#endBeats(kubelet, node);
       return;
     }
-    if (kubelet.beatingSince === undefined && !isDeleting(node)) await this.#beginBeats(kubelet, node);
+    if (kubelet.beatingSince === undefined) await this.#beginBeats(kubelet, node);
     await this.#report(kubelet, node);
     this.#runner.wake(node.metadata.name);
   }
@@ -214,7 +228,8 @@ export class Kubelets {
     const asked = [...faults.statusByCondition.keys()].filter(type => !isOwn(type));
     const dropped = kubelet.askedTypes.filter(type => !asked.includes(type));
     const conditions = [...heartbeat(node, verdicts, now), ...dropped.map(type => ({ type, $patch: "delete" }))];
-    const patch = { type: "strategic", body: { status: { conditions } } } as const;
+    const nodeInfo = { bootID: bootId(kubelet.number, kubelet.bootCount) };
+    const patch = { type: "strategic", body: { status: { conditions, nodeInfo } } } as const;
     await this.#picture.nodes.patch(node, patch, { subresource: "status" });
     kubelet.said = saying;
     kubelet.askedTypes = asked;

@@ -119,12 +119,10 @@ export function addressOf(number: number): string {
 }
 
 function nodeInfo(number: number, architecture: string, operatingSystem: string): Record<string, string> {
-  const id = number.toString(16).padStart(32, "0");
-  const uuid = `${id.slice(0, 8)}-${id.slice(8, 12)}-${id.slice(12, 16)}-${id.slice(16, 20)}-${id.slice(20)}`;
   return {
-    machineID: id,
-    systemUUID: uuid,
-    bootID: uuid,
+    machineID: number.toString(16).padStart(32, "0"),
+    systemUUID: idOf(number, 0),
+    bootID: bootId(number, 0),
     kernelVersion: "6.12.0",
     osImage: "Simulated",
     containerRuntimeVersion: "simulated://1.0.0",
@@ -133,6 +131,16 @@ function nodeInfo(number: number, architecture: string, operatingSystem: string)
     operatingSystem,
     architecture,
   };
+}
+
+/** Another one after each boot. */
+export function bootId(number: number, bootCount: number): string {
+  return idOf(number, bootCount + 1);
+}
+
+function idOf(number: number, part: number): string {
+  const hex = (value: number, length: number) => value.toString(16).padStart(length, "0");
+  return `${hex(number, 8)}-0000-4000-8000-${hex(part, 12)}`;
 }
 
 function simulated(type: string, status: string): Verdict {
