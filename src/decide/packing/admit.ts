@@ -7,7 +7,7 @@ import type { Count } from "./census.ts";
 import { clash } from "./host-ports.ts";
 import type { Kind, SpreadRule } from "./kind.ts";
 import type { OpenNode } from "./node-view.ts";
-import type { State } from "./template.ts";
+import { isSure, type State } from "./template.ts";
 import type { Texts } from "./texts.ts";
 
 /** A constraint by its name, as reasons call it. */
@@ -77,7 +77,8 @@ function narrowed(state: State, { counter }: Count, { isAllowed, needsLabel, aro
   const values = state.template.values(state, counter.key);
   if (values.length === 0) return needsLabel ? undefined : state;
   const allowed = values.filter(value => isAllowed(counter.count(around.texts.id(value))));
-  if (allowed.length === values.length) return state;
+  // Types that lack the label may be among those left: where it is needed they go.
+  if (allowed.length === values.length && (!needsLabel || isSure(state, counter.key))) return state;
   return allowed.length === 0 ? undefined : state.template.pin(state, counter.key, allowed);
 }
 
@@ -90,7 +91,8 @@ function pinned(kind: Kind, state: State, around: Surroundings): State {
     const others = counter.pending - (kind.asks.includes(count) ? 1 : 0);
     if (others <= 0 && !kind.repels.some(one => one.counter.key === counter.key)) continue;
     const values = result.template.values(result, counter.key);
-    if (values.length > 1) result = best(result, count, around) ?? result;
+    if (values.length > 1 || (values.length === 1 && !isSure(result, counter.key)))
+      result = best(result, count, around) ?? result;
   }
   return result;
 }

@@ -117,6 +117,6 @@ test("new nodes for pods that keep apart by zone are in different zones", () => 
   const zones = answer.newNodes.map(({ requirements }) =>
     requirements.find(({ key }) => key === zoneKey)?.values?.join(),
   );
-  expect(zones.sort()).toEqual(["a", "b", "c"]);
+  expect(zones.toSorted((a, b) => (a ?? "").localeCompare(b ?? ""))).toEqual(["a", "b", "c"]);
   expect(answer.unplaced.length).toBe(1);
 });

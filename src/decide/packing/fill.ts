@@ -134,7 +134,7 @@ function firstOf(search: Search, size: Size, { node, type, refused }: Filling): 
     }
     if (node.template.minValues.length > 0 && tooFewValues(node, state, sum(node.used, size.amounts)) !== undefined)
       continue;
-    if (one.kind.volumes.exclusive.some(claim => (search.picture.exclusiveUsers.get(claim) ?? 0) > 0)) continue;
+    if (search.isInUse(one.kind)) continue;
     return { one, state };
   }
   return undefined;

@@ -40,7 +40,11 @@ export function makeKind(picture: Picture, { pod, signature, wishes, footprint }
     signature,
     wishes,
     tolerations: pod.spec.tolerations ?? [],
-    alternatives: intern(withPreferred(pairs(own, footprint.volumes.places ?? [new Map()]), wishes)),
+    // Whose volumes cannot be had anywhere can go nowhere.
+    alternatives:
+      footprint.volumes.trouble !== undefined
+        ? []
+        : intern(withPreferred(pairs(own, footprint.volumes.places ?? [new Map()]), wishes)),
     spreads,
     affinities,
     antis: antiCounts,

@@ -5,7 +5,7 @@ import type { Count, NodeFilter } from "./census.ts";
 import type { HostPort } from "./host-ports.ts";
 import type { Kind } from "./kind.ts";
 import type { Amounts } from "./resources.ts";
-import type { State, Template } from "./template.ts";
+import { isSure, type State, type Template } from "./template.ts";
 import type { Texts } from "./texts.ts";
 
 export type OpenNode = {
@@ -67,7 +67,7 @@ export function domainOn(node: OpenNode, count: Count, texts: Texts): number {
   if (count.filter !== undefined && !isCountedOn(node, count.filter)) return 0;
   if (count.isHost) return node.host;
   const values = node.template.values(node.state, count.counter.key);
-  return values.length === 1 ? texts.id(values[0]) : 0;
+  return values.length === 1 && isSure(node.state, count.counter.key) ? texts.id(values[0]) : 0;
 }
 
 function isCountedOn({ template, state }: OpenNode, { alternatives, tolerations }: NodeFilter): boolean {

@@ -51,7 +51,7 @@ export function openIn(
     pods: [],
   };
   if (!search.isTolerated(kind, node)) return "taints";
-  if (kind.volumes.exclusive.some(claim => (search.picture.exclusiveUsers.get(claim) ?? 0) > 0)) return "volume in use";
+  if (search.isInUse(kind)) return "volume in use";
   const state = admit(kind, node, search.around);
   if (typeof state === "string") return state;
   const type = targetType(search, { node, state, amounts: size.amounts, share });

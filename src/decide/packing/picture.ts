@@ -237,6 +237,17 @@ export class Picture {
         if (isMember.has(footprint.group) && !(terminating && count.filter !== undefined)) count.counter.add(domain, 1);
       }
     }
+    this.#beginOnUpcoming(count);
+  }
+
+  // Pods that an earlier answer put on nodes on their way.
+  #beginOnUpcoming(count: Count): void {
+    for (const node of this.upcoming) {
+      const domain = domainOn(node, count, this.texts);
+      if (domain === 0) continue;
+      if (count.filter !== undefined) count.counter.addDomain(domain);
+      for (const { kind } of node.pods) if (kind.group.counted.includes(count)) count.counter.add(domain, 1);
+    }
   }
 
   hide(index: number, by: 1 | -1): void {

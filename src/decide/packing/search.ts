@@ -20,6 +20,8 @@ import { balancedWorth, type Machine } from "./worth.ts";
 
 export type Placed = { pod: Pod; kind: Kind; target: Target };
 
+export type FitTrouble = Trouble | "resources" | "minValues" | "volume in use";
+
 export type PoolLeft = { pool: PoolTemplate; limits: Amounts | undefined; nodes: number };
 
 /** So few pods do not pay for the search of exact prices. */
@@ -99,16 +101,17 @@ export class Search {
   }
 
   /** Puts the next pod of the class on a node that is open, or says what is in the way. */
-  joinNode(one: PodClass, node: OpenNode): OpenNode | Trouble | "resources" | "minValues" {
+  joinNode(one: PodClass, node: OpenNode): OpenNode | FitTrouble {
     const state = this.fit(one, node);
     if (typeof state === "string") return state;
     this.put(one, node, state);
     return node;
   }
 
-  fit({ kind, size }: PodClass, node: OpenNode): State | Trouble | "resources" | "minValues" {
+  fit({ kind, size }: PodClass, node: OpenNode): State | FitTrouble {
     this.work += 3;
     if (!this.isTolerated(kind, node)) return "taints";
+    if (this.isInUse(kind)) return "volume in use";
     const state = admit(kind, node, this.around);
     if (typeof state === "string") return state;
     const used = sum(node.used, size.amounts);
@@ -134,6 +137,11 @@ export class Search {
     const target: Target =
       node.claim === undefined ? { kind: "new", index: node.index } : { kind: "upcoming", claim: node.claim };
     this.placed.push({ pod, kind, target });
+  }
+
+  /** A claim of its own that only one pod may use, and another does. */
+  isInUse({ volumes }: Kind): boolean {
+    return volumes.exclusive.some(claim => (this.picture.exclusiveUsers.get(claim) ?? 0) > 0);
   }
 
   isTolerated(kind: Kind, { template, pool }: OpenNode): boolean {

@@ -116,7 +116,7 @@ test("new nodes are opened in all zones that a pool offers", () => {
     requirements.find(({ key }) => key === zoneKey)?.values?.join(),
   );
   expect(unplaced).toEqual([]);
-  expect(zoneOfNode.sort()).toEqual(["a", "b", "c"]);
+  expect(zoneOfNode.toSorted((a, b) => (a ?? "").localeCompare(b ?? ""))).toEqual(["a", "b", "c"]);
   expect(newNodes.map(node => node.pods.length)).toEqual([2, 2, 2]);
 });
 

@@ -221,6 +221,12 @@ export class Template {
   }
 }
 
+/** Whether the node will have the label, with one of the values that are left. */
+export function isSure({ sets }: State, key: string): boolean {
+  const set = sets.get(key);
+  return set !== undefined && !set.absent && !set.complement;
+}
+
 function and(bits: Uint32Array, mask: Uint32Array): void {
   for (let word = 0; word < bits.length; word++) bits[word] = (bits[word] ?? 0) & (mask[word] ?? 0);
 }

@@ -86,6 +86,9 @@ function claimNeeds(key: string, { claimByKey, volumeByName, classByName }: Stor
   if (storageClass.volumeBindingMode !== "WaitForFirstConsumer") {
     return trouble(`persistentvolumeclaim ${key} is not bound yet, and its class binds at once`);
   }
+  if (storageClass.provisioner === "kubernetes.io/no-provisioner") {
+    return trouble(`persistentvolumeclaim ${key} is not bound, and nobody makes volumes of its class`);
+  }
   const terms = storageClass.allowedTopologies ?? [];
   return {
     places: terms.length === 0 ? undefined : terms.map(placesOf),
