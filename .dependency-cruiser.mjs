@@ -44,6 +44,10 @@ export default {
   options: {
     parser: "swc",
     doNotFollow: { path: "node_modules" },
-    enhancedResolveOptions: { extensions: [".ts", ".mjs", ".js", ".json"], exportsFields: ["exports"], conditionNames: ["import", "node"] },
+    enhancedResolveOptions: {
+      extensions: [".ts", ".mjs", ".js", ".json"],
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node"],
+    },
   },
 };
