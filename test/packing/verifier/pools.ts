@@ -50,14 +50,13 @@ function leftOut(node: NewNode, { pool, machine, problem }: Whole): string[] {
   const others = pool.instanceTypes.filter(({ name }) => !node.instanceTypes.includes(name));
   return others.flatMap(type => {
     const shapes = shapesOf(blueprint, type, problem);
-    const isRight = shapes.length > 0 && shapes.every(shape => holdsAll(node, machine, shape));
-    return isRight ? [`${type.name} would do as well`] : [];
+    // Room may be kept for a daemon that the node would get before its pods narrowed it down.
+    const daemons = new Set(shapesOf({ ...blueprint, narrowed: [] }, type, problem).flatMap(shape => shape.daemons));
+    const used = added(...[...node.pods, ...daemons].map(requestsOf));
+    const isRight = (shape: Shape) =>
+      isWithin(used, shape.allocatable) && node.pods.every(pod => isWanted(pod, { ...machine, ...shape }));
+    return shapes.length > 0 && shapes.every(isRight) ? [`${type.name} would do as well`] : [];
   });
-}
-
-function holdsAll({ pods }: NewNode, { name }: Machine, { labels, allocatable, daemons }: Shape): boolean {
-  const used = added(...[...pods, ...daemons].map(requestsOf));
-  return pods.every(pod => isWanted(pod, { name, labels })) && isWithin(used, allocatable);
 }
 
 /** Each new node may become the largest of its types. */

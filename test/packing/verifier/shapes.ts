@@ -55,7 +55,8 @@ export function shapesOf(blueprint: Blueprint, type: InstanceType, problem: Prob
     const known = new Set([...wellKnown, ...own.map(({ key }) => key)]);
     const all = [...own, ...narrowed.filter(({ key }) => known.has(key))];
     for (const found of labelsThatHold(all, keysAskedFor(problem))) {
-      const text = JSON.stringify(Object.entries(found).sort());
+      if (!narrowed.every(one => allows(one, found[one.key]))) continue;
+      const text = JSON.stringify(found);
       const price = Math.min(offering.price, byLabels.get(text)?.price ?? Number.POSITIVE_INFINITY);
       const daemons = daemonsOn({ name, labels: found, taints }, problem);
       byLabels.set(text, { instanceType: type.name, labels: found, allocatable, daemons, price });

@@ -3,10 +3,10 @@
 
 import fc, { type Arbitrary } from "fast-check";
 import { hostnameKey, type Node, zoneKey } from "../../../src/api/node.ts";
-import type { Pod, PodStatus, Volume } from "../../../src/api/pod.ts";
+import type { Pod, PodStatus } from "../../../src/api/pod.ts";
 import type { PersistentVolumeClaim } from "../../../src/api/storage.ts";
 import { emptyProblem, type Problem } from "../../../src/decide/packing/problem.ts";
-import { type Draft, draft, requests } from "./pods.ts";
+import { type Draft, draft, requests, spreadDraft } from "./pods.ts";
 import { sparse } from "./sparse.ts";
 import { claims, csiNodes, podVolumes, storageClasses, volumes } from "./storage.ts";
 import * as words from "./words.ts";
@@ -55,24 +55,25 @@ const node = (name: string): Arbitrary<Node> =>
       status: { allocatable: room },
     }));
 
-export const nodes: Arbitrary<Node[]> = fc
+const nodes: Arbitrary<Node[]> = fc
   .integer({ min: 1, max: words.nodeNames.length })
   .chain(count => fc.tuple(...words.nodeNames.slice(0, count).map(node)));
 
 /** Now and then one that has ended, that is on its way out, that is being resized, or whose node is not known. */
-const residence = fc.tuple(
-  draft,
-  mostly(oneOf(...words.nodeNames), fc.constant("gone")),
-  sparse(8, { deletionTimestamp: fc.constant("2026-01-01T00:00:00Z") }),
-  fc.oneof(
-    { weight: 8, arbitrary: fc.constant<PodStatus>({ phase: "Running" }) },
-    { weight: 1, arbitrary: oneOf<PodStatus>({ phase: "Succeeded" }, { phase: "Failed" }) },
-    {
-      weight: 1,
-      arbitrary: fc.tuple(requests, requests).map(([has, allocated]): PodStatus => resizing(has, allocated)),
-    },
-  ),
-);
+const residence = (one: Arbitrary<Draft>) =>
+  fc.tuple(
+    one,
+    mostly(oneOf(...words.nodeNames), fc.constant("gone")),
+    sparse(8, { deletionTimestamp: fc.constant("2026-01-01T00:00:00Z") }),
+    fc.oneof(
+      { weight: 8, arbitrary: fc.constant<PodStatus>({ phase: "Running" }) },
+      { weight: 1, arbitrary: oneOf<PodStatus>({ phase: "Succeeded" }, { phase: "Failed" }) },
+      {
+        weight: 1,
+        arbitrary: fc.tuple(requests, requests).map(([has, allocated]): PodStatus => resizing(has, allocated)),
+      },
+    ),
+  );
 
 function resizing(has: Record<string, string>, allocatedResources: Record<string, string>): PodStatus {
   return {
@@ -81,30 +82,38 @@ function resizing(has: Record<string, string>, allocatedResources: Record<string
   };
 }
 
-export function podOf(name: string, { namespace, labels, spec }: Draft, volumeList?: readonly Volume[]): Pod {
+function podOf(name: string, { namespace, labels, spec }: Draft): Pod {
   const uid = `${namespace}-${name}`;
-  return { metadata: { name, namespace, uid, labels }, spec: volumeList ? { ...spec, volumes: volumeList } : spec };
+  return { metadata: { name, namespace, uid, labels }, spec };
 }
 
-export const boundPods: Arbitrary<Pod[]> = fc.array(residence, { maxLength: 7 }).map(all =>
-  all.map(([one, nodeName, ending, status], index) => {
-    const pod = podOf(`b${index}`, one);
-    return { metadata: { ...pod.metadata, ...ending }, spec: { ...pod.spec, nodeName }, status };
-  }),
-);
+const boundPods = (one: Arbitrary<Draft>): Arbitrary<Pod[]> =>
+  fc.array(residence(one), { maxLength: 7 }).map(all =>
+    all.map(([about, nodeName, ending, status], index) => {
+      const pod = podOf(`b${index}`, about);
+      return { metadata: { ...pod.metadata, ...ending }, spec: { ...pod.spec, nodeName }, status };
+    }),
+  );
 
-const pending = fc.array(draft, { minLength: 1, maxLength: 4 });
+type Parts = { nodes: Node[]; bound: Pod[]; pods: Draft[] };
+
+const assembled = ({ nodes: all, bound, pods }: Parts): Problem => ({
+  ...emptyProblem,
+  bound,
+  nodes: all.map(one => ({ node: one })),
+  pods: pods.map((one, index) => podOf(`p${index}`, one)),
+  namespaces: words.namespaces,
+});
 
 /** Nodes and pods, without storage. */
 export const clusters: Arbitrary<Problem> = fc
-  .record({ nodes, bound: boundPods, pods: pending })
-  .map(({ pods, ...rest }) => ({
-    ...emptyProblem,
-    bound: rest.bound,
-    nodes: rest.nodes.map(one => ({ node: one })),
-    pods: pods.map((one, index) => podOf(`p${index}`, one)),
-    namespaces: words.namespaces,
-  }));
+  .record({ nodes, bound: boundPods(draft), pods: fc.array(draft, { minLength: 1, maxLength: 4 }) })
+  .map(assembled);
+
+/** All about topology spread. */
+export const spreadClusters: Arbitrary<Problem> = fc
+  .record({ nodes, bound: boundPods(spreadDraft), pods: fc.array(spreadDraft, { minLength: 1, maxLength: 4 }) })
+  .map(assembled);
 
 const volumesByPod = fc.array(fc.option(podVolumes, { nil: undefined, freq: 2 }), { minLength: 12, maxLength: 12 });
 

@@ -91,27 +91,29 @@ const affinity: Arbitrary<Affinity> = sparse(2, {
   podAntiAffinity: requiredPods,
 });
 
-const spread: Arbitrary<TopologySpreadConstraint> = fc
-  .tuple(
-    fc.record({ maxSkew: oneOf(1, 1, 2), topologyKey: oneOf(...words.topologyKeys), labelSelector: words.selector }),
-    fc.oneof({ weight: 5, arbitrary: fc.constant("DoNotSchedule" as const) }, oneOf("ScheduleAnyway")),
-    sparse(4, {
-      minDomains: oneOf(1, 2, 3, 4),
-      nodeAffinityPolicy: oneOf("Honor", "Ignore"),
-      nodeTaintsPolicy: oneOf("Honor", "Ignore"),
-      matchLabelKeys: labelKeys,
-    }),
-  )
-  .map(([usual, whenUnsatisfiable, { minDomains, matchLabelKeys, ...rest }]) => ({
-    ...usual,
-    whenUnsatisfiable,
-    ...rest,
-    ...(matchLabelKeys && keysThatFit({ matchLabelKeys }, usual.labelSelector)),
-    ...(minDomains !== undefined && whenUnsatisfiable === "DoNotSchedule" && { minDomains }),
-  }));
+const spread = (every: number): Arbitrary<TopologySpreadConstraint> =>
+  fc
+    .tuple(
+      fc.record({ maxSkew: oneOf(1, 1, 2), topologyKey: oneOf(...words.topologyKeys), labelSelector: words.selector }),
+      fc.oneof({ weight: 5, arbitrary: fc.constant("DoNotSchedule" as const) }, oneOf("ScheduleAnyway")),
+      sparse(every, {
+        minDomains: oneOf(1, 2, 3, 4),
+        nodeAffinityPolicy: oneOf("Honor", "Ignore"),
+        nodeTaintsPolicy: oneOf("Honor", "Ignore"),
+        matchLabelKeys: labelKeys,
+      }),
+    )
+    .map(([usual, whenUnsatisfiable, { minDomains, matchLabelKeys, ...rest }]) => ({
+      ...usual,
+      whenUnsatisfiable,
+      ...rest,
+      ...(matchLabelKeys && keysThatFit({ matchLabelKeys }, usual.labelSelector)),
+      ...(minDomains !== undefined && whenUnsatisfiable === "DoNotSchedule" && { minDomains }),
+    }));
 
 // Two constraints on one key that do the same when they cannot hold are refused.
-const spreads = fc.uniqueArray(spread, { minLength: 1, maxLength: 2, selector: one => one.topologyKey });
+const spreads = (every: number) =>
+  fc.uniqueArray(spread(every), { minLength: 1, maxLength: 2, selector: one => one.topologyKey });
 
 function keysThatFit<K extends Readonly<Record<string, readonly string[]>>>(keys: K, selector: object): K | object {
   const text = JSON.stringify(selector);
@@ -131,7 +133,7 @@ export const draft: Arbitrary<Draft> = fc
       tolerations: fc.array(words.toleration, { minLength: 1, maxLength: 2 }),
     }),
     sparse(12, { resources: fc.constant({ requests: { cpu: "3", memory: "3Gi" } }) }),
-    sparse(3, { affinity, topologySpreadConstraints: spreads }),
+    sparse(3, { affinity, topologySpreadConstraints: spreads(4) }),
   )
   .map(([who, containers, some, wholePod, many]) => ({
     ...who,
@@ -142,4 +144,18 @@ export const draft: Arbitrary<Draft> = fc
       ...(some.initContainers === undefined && wholePod),
       ...many,
     },
+  }));
+
+/** A pod that is spread and fits anywhere but for its labels: what such a constraint counts is what decides. */
+export const spreadDraft: Arbitrary<Draft> = fc
+  .tuple(
+    words.podLabels,
+    spreads(2),
+    sparse(2, { tolerations: fc.array(words.toleration, { minLength: 1, maxLength: 1 }) }),
+    sparse(2, { nodeSelector: oneOf<Labels>({ tier: "gold" }, { "topology.kubernetes.io/zone": "z1" }) }),
+  )
+  .map(([labels, topologySpreadConstraints, ...rest]) => ({
+    labels,
+    namespace: "default",
+    spec: Object.assign({ containers: [{ name: "main" }], topologySpreadConstraints }, ...rest),
   }));

@@ -74,7 +74,6 @@ const requirement: Arbitrary<PoolRequirement> = fc.oneof(
   fc.subarray([...words.zones], { minLength: 1 }).map(zones => inValues(zoneKey, ...zones)),
   oneOf("spot", "on-demand").map(one => inValues(capacityTypeKey, one)),
   fc.constant(inValues("rack", "r1", "r2")),
-  fc.constant<PoolRequirement>({ key: "rack", operator: "Exists" }),
   oneOf("small", "gpu").map((name): PoolRequirement => ({ key: instanceTypeKey, operator: "NotIn", values: [name] })),
   oneOf(1, 2, 3).map((minValues): PoolRequirement => ({ key: instanceTypeKey, operator: "Exists", minValues })),
 );
