@@ -15,6 +15,7 @@ export type Trouble =
   | "taints"
   | "host ports"
   | "node affinity"
+  | "resources"
   | "pod affinity"
   | "pod anti-affinity"
   | "anti-affinity of other pods"
@@ -26,20 +27,25 @@ export type Surroundings = {
   hostMin(rule: SpreadRule, kind: Kind): number;
 };
 
-export function admit(kind: Kind, node: OpenNode, around: Surroundings): State | Trouble {
+/** `holds`: whether a state leaves a type that is large enough. Of several ways to admit the pod one that does is taken. */
+export function admit(
+  kind: Kind,
+  node: OpenNode,
+  { around, holds }: { around: Surroundings; holds: (state: State) => boolean },
+): State | Trouble {
   if (kind.ports.length > 0 && clash(kind.ports, node.ports)) return "host ports";
   let trouble: Trouble = "node affinity";
   for (const alternative of kind.alternatives) {
     const state = node.template.join(node.state, alternative);
     if (state === undefined) continue;
-    const found = amongOthers(kind, node, { state, around });
-    if (typeof found !== "string") return found;
-    trouble = found;
+    const found = amongOthers(kind, node, { state, around, holds });
+    if (typeof found !== "string" && holds(found)) return found;
+    trouble = typeof found === "string" ? found : "resources";
   }
   return trouble;
 }
 
-type Attempt = { state: State; around: Surroundings };
+type Attempt = { state: State; around: Surroundings; holds: (state: State) => boolean };
 
 function amongOthers(kind: Kind, node: OpenNode, attempt: Attempt): State | Trouble {
   let { state } = attempt;
@@ -60,7 +66,7 @@ function amongOthers(kind: Kind, node: OpenNode, attempt: Attempt): State | Trou
     const most = rule.maxSkew - rule.self + leastOf(rule, kind, around);
     if (!narrow(rule.count, pods => pods <= most, true)) return "topology spread";
   }
-  return kind.group.counted.length === 0 && kind.asks.length === 0 ? state : pinned(kind, state, around);
+  return kind.group.counted.length === 0 && kind.asks.length === 0 ? state : pinned(kind, { ...attempt, state });
 }
 
 const isNone = (pods: number) => pods === 0;
@@ -79,11 +85,17 @@ function narrowed(state: State, { counter }: Count, { isAllowed, needsLabel, aro
   const allowed = values.filter(value => isAllowed(counter.count(around.texts.id(value))));
   // Types that lack the label may be among those left: where it is needed they go.
   if (allowed.length === values.length && (!needsLabel || isSure(state, counter.key))) return state;
+  if (!needsLabel)
+    return state.template.ban(
+      state,
+      counter.key,
+      values.filter(value => !allowed.includes(value)),
+    );
   return allowed.length === 0 ? undefined : state.template.pin(state, counter.key, allowed);
 }
 
 // Pods still to come look at domains: where this one will be must be known.
-function pinned(kind: Kind, state: State, around: Surroundings): State {
+function pinned(kind: Kind, { state, around, holds }: Attempt): State {
   let result = state;
   for (const count of [...kind.group.counted, ...kind.asks]) {
     const { counter } = count;
@@ -92,19 +104,20 @@ function pinned(kind: Kind, state: State, around: Surroundings): State {
     if (others <= 0 && !kind.repels.some(one => one.counter.key === counter.key)) continue;
     const values = result.template.values(result, counter.key);
     if (values.length > 1 || (values.length === 1 && !isSure(result, counter.key)))
-      result = best(result, count, around) ?? result;
+      result = best(count, { state: result, around, holds }) ?? result;
   }
   return result;
 }
 
 // The emptiest domain, for the sake of spreading; among equals the cheapest, then the first by name.
-function best(state: State, { counter }: Count, { texts }: Surroundings): State | undefined {
+function best({ counter }: Count, { state, around: { texts }, holds }: Attempt): State | undefined {
   let found: State | undefined;
   let least = Number.POSITIVE_INFINITY;
-  for (const value of state.template.values(state, counter.key)) {
-    const next = state.template.pin(state, counter.key, [value]);
+  for (const value of [...state.template.values(state, counter.key), undefined]) {
+    // A node may also be without the label, if nobody needs it.
+    const next = state.template.pin(state, counter.key, value === undefined ? [] : [value]);
     const pods = counter.count(texts.id(value));
-    if (next === undefined || pods > least) continue;
+    if (next === undefined || pods > least || !holds(next)) continue;
     if (pods < least || found === undefined || next.cheapest < found.cheapest) [found, least] = [next, pods];
   }
   return found;

@@ -124,11 +124,14 @@ function waste({ amounts }: Size, free: Float64Array, gains: Float64Array, scale
 type Filling = { node: Opening["node"]; type: number; refused: Set<number> };
 
 function firstOf(search: Search, size: Size, { node, type, refused }: Filling): Pick | undefined {
+  const holds = (state: State) => Number.isFinite(state.priceByType[type] ?? Number.POSITIVE_INFINITY);
   for (const one of size.classes) {
     if (one.pods.length === 0 || refused.has(one.kind.id)) continue;
     search.work += 2;
-    const state = search.isTolerated(one.kind, node) ? admit(one.kind, node, search.around) : "taints";
-    if (typeof state === "string" || !Number.isFinite(state.priceByType[type] ?? Number.POSITIVE_INFINITY)) {
+    const state = search.isTolerated(one.kind, node)
+      ? admit(one.kind, node, { around: search.around, holds })
+      : "taints";
+    if (typeof state === "string") {
       refused.add(one.kind.id);
       continue;
     }

@@ -7,7 +7,7 @@ import type { Kind } from "./kind.ts";
 import type { Picture } from "./picture.ts";
 import type { Amounts } from "./resources.ts";
 
-export type HostTrouble = Trouble | "cordoned" | "resources" | "volume limit" | "volume in use";
+export type HostTrouble = Trouble | "cordoned" | "volume limit" | "volume in use";
 
 /** Where to ask: a host of a picture, in the light of what is around. */
 export type Place = { picture: Picture; index: number; around: Surroundings };

@@ -3,7 +3,7 @@
 
 import { admit, type Trouble } from "./admit.ts";
 import { tooFewValues } from "./min-values.ts";
-import { type OpenNode, typeFits } from "./node-view.ts";
+import { cheapestType, type OpenNode, typeFits } from "./node-view.ts";
 import type { PodClass } from "./pending.ts";
 import type { Amounts } from "./resources.ts";
 import type { PoolLeft, Search } from "./search.ts";
@@ -12,7 +12,7 @@ import { dot } from "./worth.ts";
 
 export type Opening = { node: OpenNode; state: State; type: number; left: PoolLeft };
 
-export type PoolTrouble = Trouble | "limits" | "resources" | "minValues" | "volume in use";
+export type PoolTrouble = Trouble | "limits" | "minValues" | "volume in use";
 
 /** `share`: what one node may expect to be given of all that is left. */
 export function openFor(search: Search, one: PodClass, share: Amounts): Opening | undefined {
@@ -52,7 +52,9 @@ export function openIn(
   };
   if (!search.isTolerated(kind, node)) return "taints";
   if (search.isInUse(kind)) return "volume in use";
-  const state = admit(kind, node, search.around);
+  const holds = (one: State) => cheapestType(node, one, size.amounts) >= 0;
+  const state = admit(kind, node, { around: search.around, holds });
+  if (state === "resources" && node.allowed !== undefined && !node.allowed.includes(1)) return "limits";
   if (typeof state === "string") return state;
   const type = targetType(search, { node, state, amounts: size.amounts, share });
   if (type < 0) return node.allowed !== undefined && !node.allowed.includes(1) ? "limits" : "resources";

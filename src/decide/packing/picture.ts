@@ -183,7 +183,8 @@ export class Picture {
   #seat(node: OpenNode, pod: Pod): void {
     const wished = this.kind(pod);
     const kind = this.kind(pod, wished.signature, required(wished.wishes));
-    const state = admit(kind, node, { texts: this.texts, hostMin: () => 0 });
+    const around = { texts: this.texts, hostMin: () => 0 };
+    const state = admit(kind, node, { around, holds: () => true });
     if (typeof state !== "string") node.state = state;
     node.used = sum(node.used, this.amounts(pod));
     node.ports = [...node.ports, ...kind.ports];

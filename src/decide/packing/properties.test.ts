@@ -171,11 +171,13 @@ function newSpot(index: number, node: Answer["newNodes"][number], world: Problem
     world.pools
       .find(({ name }) => name === node.pool)
       ?.instanceTypes.filter(({ name }) => node.instanceTypes.includes(name)) ?? [];
-  const asked = node.requirements.find(({ key }) => key === zoneKey)?.values;
+  const asked = node.requirements.filter(({ key }) => key === zoneKey);
   const offered = types.flatMap(type =>
     type.offerings.filter(one => one.available).flatMap(one => one.requirements[0]?.values ?? []),
   );
-  const possible = [...new Set(offered)].filter(zone => asked === undefined || asked.includes(zone));
+  const possible = [...new Set(offered)].filter(zone =>
+    asked.every(({ operator, values = [] }) => values.includes(zone) === (operator === "In")),
+  );
   expect(types.length).toBeGreaterThan(0);
   expect(possible.length).toBeGreaterThan(0);
   return {

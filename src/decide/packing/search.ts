@@ -20,7 +20,7 @@ import { balancedWorth, type Machine } from "./worth.ts";
 
 export type Placed = { pod: Pod; kind: Kind; target: Target };
 
-export type FitTrouble = Trouble | "resources" | "minValues" | "volume in use";
+export type FitTrouble = Trouble | "minValues" | "volume in use";
 
 export type PoolLeft = { pool: PoolTemplate; limits: Amounts | undefined; nodes: number };
 
@@ -112,10 +112,10 @@ export class Search {
     this.work += 3;
     if (!this.isTolerated(kind, node)) return "taints";
     if (this.isInUse(kind)) return "volume in use";
-    const state = admit(kind, node, this.around);
-    if (typeof state === "string") return state;
     const used = sum(node.used, size.amounts);
-    if (cheapestType(node, state, used) < 0) return "resources";
+    const holds = (one: State) => cheapestType(node, one, used) >= 0;
+    const state = admit(kind, node, { around: this.around, holds });
+    if (typeof state === "string") return state;
     return node.template.minValues.length > 0 && tooFewValues(node, state, used) !== undefined ? "minValues" : state;
   }
 

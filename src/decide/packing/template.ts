@@ -15,7 +15,16 @@ import {
   setsOfRequirements,
 } from "./requirements.ts";
 import type { Amounts, ResourceSpace } from "./resources.ts";
-import { intersect, isImpossible, oneOf, onlyValue, overlaps, setSignature, type ValueSet } from "./value-set.ts";
+import {
+  intersect,
+  isImpossible,
+  oneOf,
+  onlyAbsent,
+  onlyValue,
+  overlaps,
+  setSignature,
+  type ValueSet,
+} from "./value-set.ts";
 
 export type State = {
   readonly template: Template;
@@ -95,8 +104,16 @@ export class Template {
     return child;
   }
 
+  /** The state in which a label has one of these values; with none of them, the one in which it is absent. */
   pin(state: State, key: string, values: readonly string[]): State | undefined {
-    return this.join(state, this.#table.intern(new Map([[key, oneOf(values)]])));
+    const set = values.length === 0 ? onlyAbsent : oneOf(values);
+    return this.join(state, this.#table.intern(new Map([[key, set]])));
+  }
+
+  /** The state in which a label has none of these values. */
+  ban(state: State, key: string, values: readonly string[]): State | undefined {
+    const set = { absent: true, complement: true, values: new Set(values) };
+    return this.join(state, this.#table.intern(new Map([[key, set]])));
   }
 
   /** The values that a label can have, sorted; none if the node will not have the label. */

@@ -5,7 +5,7 @@ import { zoneKey, regionKey } from "../../api/node.ts";
 import type { Pod } from "../../api/pod.ts";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass, TopologySelectorTerm } from "../../api/storage.ts";
 import type { Problem } from "./problem.ts";
-import { pairs, type SetByKey, setsOfTerms } from "./requirements.ts";
+import { nameField, pairs, type SetByKey, setsOfTerms } from "./requirements.ts";
 import { oneOf, type ValueSet } from "./value-set.ts";
 
 /** One volume that a driver must attach: volumes with the same handle take one place on a node. */
@@ -29,6 +29,7 @@ export type Storage = {
 };
 
 const defaultClass = "storageclass.kubernetes.io/is-default-class";
+const selectedNode = "volume.kubernetes.io/selected-node";
 const noNeeds: VolumeNeeds = { places: undefined, attachments: [], exclusive: [], trouble: undefined };
 
 export function storageOf({ claims, volumes, storageClasses, csiNodes }: Problem): Storage {
@@ -90,8 +91,11 @@ function claimNeeds(key: string, { claimByKey, volumeByName, classByName }: Stor
     return trouble(`persistentvolumeclaim ${key} is not bound, and nobody makes volumes of its class`);
   }
   const terms = storageClass.allowedTopologies ?? [];
+  const node = claim.metadata.annotations?.[selectedNode];
+  const byClass = terms.length === 0 ? undefined : terms.map(placesOf);
   return {
-    places: terms.length === 0 ? undefined : terms.map(placesOf),
+    // Once the volume is being made for a node, the pod goes there.
+    places: node === undefined ? byClass : pairs(byClass ?? [new Map()], [new Map([[nameField, oneOf([node])]])]),
     attachments: [{ driver: storageClass.provisioner, handle: key }],
     exclusive,
     trouble: undefined,
