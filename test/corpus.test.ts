@@ -6,7 +6,7 @@ import { checkManifest } from "../src/api/check.ts";
 import { kinds } from "../src/api/kinds.ts";
 import { offlineCodes } from "../src/api/offline-finding.ts";
 import { offlineFindings } from "../src/api/offline.ts";
-import { parseManifests } from "../src/cli/manifests.ts";
+import { parseManifests } from "../src/cli/manifest-text.ts";
 import { type Bound, boundsOf, met, overstepped } from "./corpus/bounds.ts";
 import { corpus } from "./corpus/corpus.ts";
 import { embeddedServer } from "./corpus/embedded.ts";

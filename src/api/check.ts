@@ -61,7 +61,7 @@ function checkObject(object: Record<string, unknown>, definition: KindDefinition
   const { schema, resource } = definition;
   const unknown = prune(object, schema, { root: true });
   const metadata = coerceMetadata(object, schema);
-  const unknownFields = [...unknown, ...metadata.unknown].map(path => unknownField(path, schema));
+  const unknownFields = unknownFieldsOf([...unknown, ...metadata.unknown], schema);
   applyDefaults(object, schema);
   dropUnread(object, definition);
   const checked = { ours: true, kind: resource.kind, defaulted: object, ...nameOf(object) };
@@ -111,6 +111,15 @@ function unknownKind(group: string, kind: string): Finding {
 function unknownVersion({ resource, versions }: KindDefinition, apiVersion: string): Finding {
   const served = versions.map(version => apiVersionOf({ ...resource, version }));
   return error("apiVersion", `${resource.kind} is not served as ${apiVersion}; use ${list(served)}`);
+}
+
+/** Whoever sends the wrong file altogether is not helped by a hundred thousand lines. */
+const unknownFieldsMax = 100;
+
+function unknownFieldsOf(paths: readonly string[], schema: Schema): Finding[] {
+  const findings = paths.slice(0, unknownFieldsMax).map(path => unknownField(path, schema));
+  const more = paths.length - unknownFieldsMax;
+  return more > 0 ? [...findings, error("", `${more} more unknown fields`)] : findings;
 }
 
 function unknownField(path: string, schema: Schema): Finding {

@@ -53,6 +53,14 @@ describe("fettle validate", () => {
     ]);
   });
 
+  test("shows a hundred unknown fields and counts the rest", async () => {
+    const fields = Array.from({ length: 2_000 }, (_, i) => `  unknown${i}: 1`).join("\n");
+    const { code, out } = await validate(pool(fields));
+    expect(code).toBe(1);
+    expect(out.split("\n")).toHaveLength(102);
+    expect(out).toContain("<stdin>:1:1 1900 more unknown fields\n");
+  });
+
   test.each([
     ["karpenter.sh/v1", "NodePol", /:2:1 kind: karpenter\.sh has no kind "NodePol"; did you mean "NodePool"\?/],
     ["karpenter.sh/v1alpha5", "NodePool", /:1:1 apiVersion: .* use karpenter\.sh\/v1, karpenter\.sh\/v1beta1/],

@@ -4,7 +4,8 @@ import { Command, Option } from "commander";
 import pc from "picocolors";
 import { type CheckedManifest, checkManifest, type Finding } from "../api/check.ts";
 import { Failure, type Io } from "./io.ts";
-import { type ManifestObject, type Position, readManifests } from "./manifests.ts";
+import type { ManifestObject, Position } from "./manifest-text.ts";
+import { readManifests } from "./manifests.ts";
 
 type Options = { recursive: boolean; output: "text" | "json" };
 type PlacedFinding = Finding & Position & { file: string; object?: string };

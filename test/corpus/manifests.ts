@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Manifest } from "../../src/api/meta.ts";
-import { parseManifests } from "../../src/cli/manifests.ts";
+import { parseManifests } from "../../src/cli/manifest-text.ts";
 
 type Folder = "seeds" | "samples" | "whole";
 
