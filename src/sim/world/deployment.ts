@@ -11,7 +11,7 @@ import { fencePosts, newReplicas, proportional, replicasOf, type Scaling, shrunk
 import { type ControllerOptions, controllerWorker } from "./workload-controller.ts";
 import type { Worker } from "./worker.ts";
 
-export const hashLabel = "pod-template-hash";
+const hashLabel = "pod-template-hash";
 const revision = "deployment.kubernetes.io/revision";
 const desiredReplicas = "deployment.kubernetes.io/desired-replicas";
 const maxReplicas = "deployment.kubernetes.io/max-replicas";

@@ -1,6 +1,7 @@
 // Nodes and what is taken of them, kept up to date by what changes: the scheduler's picture.
 
 import { amountsOf, addTo, type Amounts, podRequests } from "./pod-requests.ts";
+import { type PodTerm, podTerms } from "./pod-terms.ts";
 import { hasEnded, keyOf, type Node, type Pod } from "./objects.ts";
 
 export type HostPort = { ip: string; protocol: string; port: number };
@@ -12,7 +13,8 @@ export type Placed = {
   /** What counts for the score. */
   scored: Amounts;
   ports: readonly HostPort[];
-  hasAntiAffinity: boolean;
+  /** Required anti-affinity: it counts for every pod that comes after it. */
+  keepsAway: readonly PodTerm[];
 };
 
 /** What counts for the score of a pod that requests nothing, as in kube-scheduler: else all such pods pile up. */
@@ -72,7 +74,7 @@ export function placed(pod: Pod): Placed {
     ports: ports.flatMap(({ hostPort, hostIP, protocol = "TCP" }) =>
       hostPort ? [{ ip: hostIP || "0.0.0.0", protocol, port: hostPort }] : [],
     ),
-    hasAntiAffinity: (required?.length ?? 0) > 0,
+    keepsAway: podTerms(required, pod),
   };
 }
 
@@ -115,7 +117,7 @@ export class Rooms {
 
   #put(key: string, nodeName: string, one: Placed): void {
     this.#nodeByPod.set(key, nodeName);
-    if (one.hasAntiAffinity) this.antiAffine.set(key, { placed: one, nodeName });
+    if (one.keepsAway.length > 0) this.antiAffine.set(key, { placed: one, nodeName });
     const room = this.roomByNode.get(nodeName);
     if (room !== undefined) room.add(one);
     else this.#homeless.set(nodeName, (this.#homeless.get(nodeName) ?? new Map<string, Placed>()).set(key, one));

@@ -118,7 +118,7 @@ export class Scheduler {
     const misfits = fitCheck(candidate);
     const checks = [
       spreadCheck(pod, this.#rooms),
-      affinityCheck(pod, this.#rooms, this.#picture.namespaces.values()),
+      affinityCheck(candidate, this.#rooms, name => this.#picture.namespaces.get(name)?.metadata.labels),
     ].flatMap(check => check ?? []);
     const rooms = [...this.#rooms.roomByNode.values()];
     const enough = feasibleEnough(rooms.length);

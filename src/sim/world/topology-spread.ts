@@ -4,8 +4,8 @@ import type { TopologySpreadConstraint } from "../../api/pod.ts";
 import { matches, selectorOf } from "../../api/selector.ts";
 import type { Room, Rooms } from "./node-room.ts";
 import { nodeMatcher, toleratesAll } from "./node-fit.ts";
-import type { Node, Pod } from "./objects.ts";
-import { countsForSpread, withKeys } from "./pod-affinity.ts";
+import { isDeleting, type Node, type Pod } from "./objects.ts";
+import { withKeys } from "./pod-terms.ts";
 
 export type SpreadCheck = (room: Room) => string | undefined;
 
@@ -46,7 +46,7 @@ function countDomains(constraint: TopologySpreadConstraint, { pod, rooms, keys }
     if (!isEligible(node)) continue;
     let count = countByDomain.get(domain) ?? 0;
     for (const { pod: other } of placedByKey.values()) {
-      if (selector === undefined || !countsForSpread(other, pod.metadata.namespace)) continue;
+      if (selector === undefined || other.metadata.namespace !== pod.metadata.namespace || isDeleting(other)) continue;
       if (matches(selector, other.metadata.labels)) count++;
     }
     countByDomain.set(domain, count);
