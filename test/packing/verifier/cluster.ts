@@ -1,7 +1,6 @@
 // The cluster as the verifier sees it: every node, real or to be made, with all that it may still turn out to be, and
 // the pods on it. Plain lists, searched from end to end.
 
-import { hostnameKey } from "../../../src/api/node.ts";
 import { type Pod, podKey } from "../../../src/api/pod.ts";
 import type { Labels } from "../../../src/api/selector.ts";
 import { isSameTaint, type Taint } from "../../../src/api/taint.ts";
@@ -78,16 +77,43 @@ function stillDue(due: readonly Pod[], pods: readonly Pod[]): Amounts {
   );
 }
 
-/** The values that a label has, or may have, there. */
-export function valuesOf({ shapes }: Machine, key: string): Set<string | undefined> {
-  return new Set(shapes.map(({ labels }) => labels[key]));
-}
-
 export function isOn(machine: Machine, pod: Pod): boolean {
   return machine.pods.some(one => podKey(one) === podKey(pod));
 }
 
-/** A new node's name is not known, but that it is its own is. */
-export function hostLabels(name: string): Labels {
-  return { [hostnameKey]: name };
+type Known = { places: readonly Shape[]; rooms: readonly Shape[]; values: Map<string, Set<string | undefined>> };
+
+const knownOf = new WeakMap<Machine, Known>();
+
+// A machine's shapes never change, and a large answer asks about them again and again.
+function known(machine: Machine): Known {
+  const found = knownOf.get(machine) ?? {
+    places: distinct(machine.shapes, ({ labels }) => JSON.stringify(labels)),
+    rooms: distinct(machine.shapes, ({ instanceType, daemons }) => `${instanceType} ${daemons.map(podKey).join()}`),
+    values: new Map(),
+  };
+  knownOf.set(machine, found);
+  return found;
+}
+
+function distinct(shapes: readonly Shape[], text: (shape: Shape) => string): Shape[] {
+  return shapes.length < 2 ? [...shapes] : [...new Map(shapes.map(shape => [text(shape), shape])).values()];
+}
+
+/** One shape for each set of labels. */
+export function placesOf(machine: Machine): readonly Shape[] {
+  return known(machine).places;
+}
+
+/** One shape for each amount of room. */
+export function roomsOf(machine: Machine): readonly Shape[] {
+  return known(machine).rooms;
+}
+
+/** The values that a label has, or may have, there. */
+export function valuesOf(machine: Machine, key: string): Set<string | undefined> {
+  const { places, values } = known(machine);
+  const found = values.get(key) ?? new Set(places.map(({ labels }) => labels[key]));
+  values.set(key, found);
+  return found;
 }

@@ -2,9 +2,9 @@
 
 import type { ContainerPort, Pod } from "../../../src/api/pod.ts";
 import { formatTaint } from "../../../src/api/taint.ts";
-import type { Spot } from "./cluster.ts";
+import type { Machine, Spot } from "./cluster.ts";
 import { isWanted, repellingTaint } from "./matching.ts";
-import { added, requestsOf } from "./requests.ts";
+import { type Amounts, added, requestsOf } from "./requests.ts";
 
 const cordon = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" } as const;
 
@@ -23,12 +23,25 @@ export function unwanted(pod: Pod, { machine, shape }: Spot): string | undefined
 
 /** A pod that asks for none of a resource fits even where too much of it was given away. */
 export function short(pod: Pod, { machine, shape }: Spot): string | undefined {
-  const used = added(machine.reserved, ...[...machine.pods, ...shape.daemons].map(requestsOf));
+  const { daemons } = shape;
+  const used = daemons.length === 0 ? usedOn(machine) : added(usedOn(machine), ...daemons.map(requestsOf));
   for (const [name, asked] of requestsOf(pod)) {
     const free = (shape.allocatable.get(name) ?? 0n) - (used.get(name) ?? 0n);
     if (asked > 0n && asked > free) return `has ${free} of ${name} left, not ${asked}`;
   }
   return undefined;
+}
+
+const lastSum = new WeakMap<Machine, { pods: number; sum: Amounts }>();
+
+// Asked for each type that a new node may become; pods are only ever added.
+function usedOn(machine: Machine): Amounts {
+  const { pods, reserved } = machine;
+  const last = lastSum.get(machine);
+  if (last?.pods === pods.length) return last.sum;
+  const sum = added(reserved, ...pods.map(requestsOf));
+  lastSum.set(machine, { pods: pods.length, sum });
+  return sum;
 }
 
 export function portTaken(pod: Pod, { machine, shape }: Spot): string | undefined {

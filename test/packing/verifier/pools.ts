@@ -7,7 +7,7 @@ import type { Pool, Problem } from "../../../src/decide/packing/problem.ts";
 import type { Machine, Shape } from "./cluster.ts";
 import { allows, isWanted } from "./matching.ts";
 import { type Amounts, added, amountsOf, requestsOf } from "./requests.ts";
-import { type Blueprint, shapesOf } from "./shapes.ts";
+import { type Blueprint, roomyShapesOf } from "./shapes.ts";
 
 export function blueprintOf(name: string, pool: Pool, narrowed: NewNode["requirements"]): Blueprint {
   const { labels = {}, taints = [] } = pool;
@@ -32,7 +32,7 @@ export function nodeBreaches(node: NewNode, machine: Machine, problem: Problem):
 }
 
 /** The key of which a pool wants more different values than these types have. */
-export function tooFewValues({ requirements }: Pool, types: readonly InstanceType[]): string | undefined {
+function tooFewValues({ requirements }: Pool, types: readonly InstanceType[]): string | undefined {
   return requirements.find(({ key, operator, values, minValues = 0 }) => {
     const possible = types.flatMap(type => type.requirements.filter(one => one.key === key && one.operator === "In"));
     const distinct = new Set(possible.flatMap(one => one.values ?? []));
@@ -47,14 +47,14 @@ type Whole = { pool: Pool; machine: Machine; problem: Problem };
 function leftOut(node: NewNode, { pool, machine, problem }: Whole): string[] {
   if (pool.limits !== undefined) return [];
   const blueprint = blueprintOf(machine.name, pool, node.requirements);
+  const asked = added(...node.pods.map(requestsOf));
   const others = pool.instanceTypes.filter(({ name }) => !node.instanceTypes.includes(name));
   return others.flatMap(type => {
-    const shapes = shapesOf(blueprint, type, problem);
-    // Room may be kept for a daemon that the node would get before its pods narrowed it down.
-    const daemons = new Set(shapesOf({ ...blueprint, narrowed: [] }, type, problem).flatMap(shape => shape.daemons));
-    const used = added(...[...node.pods, ...daemons].map(requestsOf));
+    if (!isWithin(asked, amountsOf(type.allocatable))) return [];
+    const shapes = roomyShapesOf(blueprint, type, problem);
     const isRight = (shape: Shape) =>
-      isWithin(used, shape.allocatable) && node.pods.every(pod => isWanted(pod, { ...machine, ...shape }));
+      isWithin(added(asked, ...shape.daemons.map(requestsOf)), shape.allocatable) &&
+      node.pods.every(pod => isWanted(pod, { ...machine, ...shape }));
     return shapes.length > 0 && shapes.every(isRight) ? [`${type.name} would do as well`] : [];
   });
 }

@@ -41,8 +41,12 @@ function sumOf(pod: Pod): Amounts {
   return new Map([...rounded(plus(total, exact(overhead))), ["pods", 1n]]);
 }
 
-export function amountsOf(list: ResourceList | undefined): Amounts {
-  return rounded(exact(list));
+const knownLists = new WeakMap<ResourceList, Amounts>();
+
+export function amountsOf(list: ResourceList = {}): Amounts {
+  const amounts = knownLists.get(list) ?? rounded(exact(list));
+  knownLists.set(list, amounts);
+  return amounts;
 }
 
 export function added(...all: readonly Amounts[]): Amounts {

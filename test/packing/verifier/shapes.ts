@@ -43,23 +43,52 @@ const wellKnown = [
 
 export function shapesOf(blueprint: Blueprint, type: InstanceType, problem: Problem): Shape[] {
   const { name, pool, labels, taints, requirements, narrowed } = blueprint;
-  const fixed = { ...labels, [nodePoolKey]: pool, [instanceTypeKey]: type.name, [hostnameKey]: name };
-  const certain = Object.entries(fixed).map(
-    ([key, value]): NodeRequirement => ({ key, operator: "In", values: [value] }),
-  );
+  const own = { [hostnameKey]: name };
+  const signature = JSON.stringify([pool, labels, taints, requirements, narrowed]);
+  const bySignature = shapesByType.get(type) ?? new Map<string, { problem: Problem; shapes: Shape[] }>();
+  shapesByType.set(type, bySignature);
+  const known = bySignature.get(signature);
+  const shapes = known?.problem === problem ? known.shapes : makeShapes(blueprint, type, problem);
+  bySignature.set(signature, { problem, shapes });
+  return shapes.map(shape => ({ ...shape, labels: { ...shape.labels, ...own } }));
+}
+
+/**
+ * The same where room is kept for each daemon that a node of the pool might get, before its pods narrow it down: what a
+ * packing that does not look so far ahead may do.
+ */
+export function roomyShapesOf(blueprint: Blueprint, type: InstanceType, problem: Problem): Shape[] {
+  const possible = shapesOf({ ...blueprint, narrowed: [] }, type, problem);
+  const daemons = [...new Set(possible.flatMap(shape => shape.daemons))];
+  return shapesOf(blueprint, type, problem).map(shape => ({ ...shape, daemons }));
+}
+
+// Nodes of one pool differ in their names and little else.
+const shapesByType = new WeakMap<InstanceType, Map<string, { problem: Problem; shapes: Shape[] }>>();
+
+/** Without the host's own name; nobody who knows one would ask a new node for it. */
+function makeShapes(
+  { pool, labels, taints, requirements, narrowed }: Blueprint,
+  type: InstanceType,
+  problem: Problem,
+): Shape[] {
+  const fixed = { ...labels, [nodePoolKey]: pool, [instanceTypeKey]: type.name };
+  const certain = Object.entries(fixed).map(([key, value]) => ({ key, operator: "In" as const, values: [value] }));
   const allocatable = amountsOf(type.allocatable);
+  const asked = keysAskedFor(problem);
   const byLabels = new Map<string, Shape>();
   for (const offering of type.offerings) {
     if (!offering.available) continue;
     const own = [...certain, ...requirements, ...type.requirements, ...offering.requirements];
     const known = new Set([...wellKnown, ...own.map(({ key }) => key)]);
     const all = [...own, ...narrowed.filter(({ key }) => known.has(key))];
-    for (const found of labelsThatHold(all, keysAskedFor(problem))) {
+    for (const found of labelsThatHold(all, asked)) {
       if (!narrowed.every(one => allows(one, found[one.key]))) continue;
-      const text = JSON.stringify(found);
+      const told = Object.fromEntries(Object.entries(found).filter(([key]) => asked.has(key)));
+      const text = JSON.stringify(told);
       const price = Math.min(offering.price, byLabels.get(text)?.price ?? Number.POSITIVE_INFINITY);
-      const daemons = daemonsOn({ name, labels: found, taints }, problem);
-      byLabels.set(text, { instanceType: type.name, labels: found, allocatable, daemons, price });
+      const daemons = daemonsOn({ name: "", labels: told, taints }, problem);
+      byLabels.set(text, { instanceType: type.name, labels: told, allocatable, daemons, price });
     }
   }
   return [...byLabels.values()];
@@ -93,7 +122,7 @@ function keysAskedFor(problem: Problem): ReadonlySet<string> {
   const ofClasses = problem.storageClasses
     .flatMap(({ allowedTopologies = [] }) => allowedTopologies)
     .flatMap(({ matchLabelExpressions = [] }) => matchLabelExpressions.map(({ key }) => key));
-  const keys = new Set([...pods.flatMap(keysOfPod), ...ofVolumes, ...ofClasses]);
+  const keys = new Set([zoneKey, regionKey, ...pods.flatMap(keysOfPod), ...ofVolumes, ...ofClasses]);
   askedFor.set(problem, keys);
   return keys;
 }

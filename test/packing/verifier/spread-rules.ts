@@ -3,7 +3,7 @@
 
 import type { Pod, TopologySpreadConstraint } from "../../../src/api/pod.ts";
 import type { LabelSelector } from "../../../src/api/selector.ts";
-import { type Cluster, type Machine, namespaceOf, type Shape, type Spot } from "./cluster.ts";
+import { type Cluster, type Machine, namespaceOf, placesOf, type Shape, type Spot } from "./cluster.ts";
 import { isEmpty, isWanted, repellingTaint, selects } from "./matching.ts";
 
 export function skews(pod: Pod, { shape }: Spot, cluster: Cluster): string | undefined {
@@ -32,7 +32,7 @@ function countByPlace(question: Question, { machines }: Cluster): Map<string, Co
   const counts = new Map<string, Count>();
   const selector = selectorFor(question.constraint, question.pod);
   for (const machine of machines) {
-    const places = machine.shapes.map(shape => placeOf(shape, machine, question));
+    const places = placesOf(machine).map(shape => placeOf(shape, machine, question));
     const isSettled = new Set(places).size === 1;
     const pods = machine.pods.filter(other => isCounted(other, question.pod, selector)).length;
     for (const place of new Set(places)) {

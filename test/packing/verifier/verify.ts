@@ -3,11 +3,11 @@
 
 import { type Pod, podKey } from "../../../src/api/pod.ts";
 import type { Answer, NewNode, Target } from "../../../src/decide/packing/answer.ts";
-import type { Pool, Problem, UpcomingNode } from "../../../src/decide/packing/problem.ts";
-import { type Cluster, existingMachine, isOn, type Machine } from "./cluster.ts";
-import { blueprintOf, hasRoom, nodeBreaches, overLimit, tooFewValues } from "./pools.ts";
-import { rules, type RuleSet, troubles } from "./rules.ts";
-import { type Blueprint, shapesOf } from "./shapes.ts";
+import type { Problem, UpcomingNode } from "../../../src/decide/packing/problem.ts";
+import { type Cluster, existingMachine, isOn, type Machine, type Shape } from "./cluster.ts";
+import { blueprintOf, hasRoom, nodeBreaches, overLimit } from "./pools.ts";
+import { rules, type RuleSet, troubles, troublesAsAny } from "./rules.ts";
+import { type Blueprint, roomyShapesOf, shapesOf } from "./shapes.ts";
 
 export type Breach = { rule: string; says: string };
 
@@ -77,15 +77,10 @@ function wrongPlacements(scene: Scene, by: RuleSet): Breach[] {
   return scene.answer.placements.flatMap(({ pod, target }) => {
     const machine = machineOf(target, scene);
     if (machine === undefined) return [{ rule: "bookkeeping", says: `${podKey(pod)} is on no node that there is` }];
-    const found = new Map(
-      machine.shapes
-        .flatMap(shape => troubles(pod, { machine, shape }, { cluster: scene.cluster, by }))
-        .map(({ rule, says }) => [rule, { rule, says: `${podKey(pod)} is on ${machine.name}, which ${says}` }]),
-    );
-    if (machine.shapes.length === 0)
-      found.set("new node", { rule: "new node", says: `${machine.name} can be nothing` });
+    const found = troublesAsAny(pod, machine, { cluster: scene.cluster, by });
+    if (machine.shapes.length === 0) found.push({ rule: "new node", says: "can be nothing" });
     machine.pods.push(pod);
-    return [...found.values()];
+    return found.map(({ rule, says }) => ({ rule, says: `${podKey(pod)} is on ${machine.name}, which ${says}` }));
   });
 }
 
@@ -99,35 +94,35 @@ type Outcome = Pick<Scene, "answer" | "cluster" | "fresh">;
 /** Where a pod that was left out would fit after all. Preferences do not count. */
 function placesFor(pod: Pod, { answer, cluster, fresh }: Outcome, by: RuleSet): Breach[] {
   const { problem, machines } = cluster;
-  const fits = (machine: Machine, all: Cluster) => ({
-    shapes: machine.shapes.filter(shape => troubles(pod, { machine, shape }, { cluster: all, by }).length === 0),
-    of: machine.shapes.length,
-  });
-  const left = (where: string): Breach => ({ rule: "left out", says: `${podKey(pod)} would fit on ${where}` });
   const settled = machines.filter(machine => !fresh.includes(machine) && !isOn(machine, pod));
-  const onSettled = settled.flatMap(machine => {
-    const { shapes, of } = fits(machine, cluster);
-    return of > 0 && shapes.length === of ? [left(machine.name)] : [];
-  });
-  // A new node can still be narrowed, one of its shapes is enough; how that changes minValues is not looked into.
-  const narrowable = fresh.filter((_, index) => !hasMinValues(problem.pools, answer.newNodes[index]?.pool));
-  const onFresh = narrowable.flatMap(machine => (fits(machine, cluster).shapes.length > 0 ? [left(machine.name)] : []));
-  const onNewer = problem.pools.flatMap(pool => {
+  const found = settled
+    .filter(machine => machine.shapes.length > 0 && troublesAsAny(pod, machine, { cluster, by }).length === 0)
+    .map(({ name }) => name);
+  const fits = (machine: Machine, shape: Shape, all: Cluster) =>
+    troubles(pod, { machine, shape }, { cluster: all, by }).length === 0;
+  for (const pool of problem.pools) {
+    // How one more pod changes the number of values that are left is not looked into.
+    if (pool.requirements.some(({ minValues }) => minValues !== undefined)) continue;
+    for (const [index, node] of answer.newNodes.entries()) {
+      const machine = fresh[index] ?? noMachine;
+      const types = pool.instanceTypes.filter(
+        ({ name }) => node.pool === pool.name && node.instanceTypes.includes(name),
+      );
+      const shapes = types.flatMap(type =>
+        roomyShapesOf(blueprintOf(machine.name, pool, node.requirements), type, problem),
+      );
+      // It can still be narrowed, so that one of its shapes is enough.
+      if (shapes.some(shape => fits(machine, shape, cluster))) found.push(machine.name);
+    }
     const name = "one more node";
     const types = pool.instanceTypes.filter(type => {
       if (!hasRoom(pool, type, answer)) return false;
-      return shapesOf(blueprintOf(name, pool, []), type, problem).some(shape => {
+      return roomyShapesOf(blueprintOf(name, pool, []), type, problem).some(shape => {
         const machine: Machine = { ...noMachine, name, shapes: [shape], taints: pool.taints ?? [], pods: [] };
-        return fits(machine, { problem, machines: [...machines, machine] }).shapes.length > 0;
+        return fits(machine, shape, { problem, machines: [...machines, machine] });
       });
     });
-    const isEnough =
-      types.length > 0 && !hasMinValues(problem.pools, pool.name) && tooFewValues(pool, types) === undefined;
-    return isEnough ? [left(`${name} of pool ${pool.name}, as ${types.map(type => type.name).join()}`)] : [];
-  });
-  return [...onSettled, ...onFresh, ...onNewer];
-}
-
-function hasMinValues(pools: readonly Pool[], name: string | undefined): boolean {
-  return pools.some(pool => pool.name === name && pool.requirements.some(({ minValues }) => minValues !== undefined));
+    if (types.length > 0) found.push(`${name} of pool ${pool.name}, as ${types.map(type => type.name).join()}`);
+  }
+  return found.map(where => ({ rule: "left out", says: `${podKey(pod)} would fit on ${where}` }));
 }
