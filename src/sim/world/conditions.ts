@@ -22,6 +22,8 @@ export function isReady(object: Conditioned): boolean {
 export function availableAt(pod: Pod, minReadySeconds: number): number | undefined {
   const ready = conditionOf(pod, "Ready");
   if (ready?.status !== "True") return undefined;
+  // Nothing to wait for: also not for the clock of whoever wrote the condition.
+  if (minReadySeconds === 0) return Number.NEGATIVE_INFINITY;
   return Date.parse(ready.lastTransitionTime ?? "") + minReadySeconds * 1000;
 }
 

@@ -92,6 +92,17 @@ describe("a kubelet", () => {
     expect(conditionOf(await node(box), "Ready")).toMatchObject({ status: "False", reason: "Mine" });
   });
 
+  test("says all again when it comes back from a silence, whatever was written meanwhile", async () => {
+    const box = await oneNode();
+    box.world.kubelets.halt("a");
+    const ready = { type: "Ready", status: "False", reason: "Mine", message: "because" };
+    await box.patch(nodeResource, "a", { status: { conditions: [ready] } }, "status");
+    await box.run(20);
+    box.world.kubelets.resume("a");
+    await box.run(1);
+    expect(conditionOf(await node(box), "Ready")).toMatchObject({ status: "True", reason: "KubeletReady" });
+  });
+
   test("that is silent by annotation is found out like one whose machine hangs", async () => {
     const box = await oneNode();
     await box.patch(nodeResource, "a", { metadata: { annotations: { "fettle.dev/simulate": "Ready=Unknown" } } });

@@ -106,6 +106,13 @@ describe("a number changed in the middle of a roll-out", () => {
     expect(sizes(scalings)).toEqual({ a: 11, new: 7 });
   });
 
+  test("leaves nothing over: what rounding loses goes to the largest", () => {
+    const sets = ["a", "bb", "ccc"].map(name => replicaSet(name, 1, 1, 4));
+    const scalings = proportional(deployment(4, { surge: 1 }), replicaSet("new", 1, 0, 4), sets);
+    expect(scalings.reduce((sum, { replicas }) => sum + replicas, 0)).toBe(5);
+    expect(scalings.filter(({ replicas }) => replicas === 2)).toHaveLength(1);
+  });
+
   test("to nothing takes all of them", () => {
     const scalings = proportional(deployment(0), replicaSet("new", 5, 0, 13), [replicaSet("a", 8, 8, 13)]);
     expect(sizes(scalings)).toEqual({ a: 0, new: 0 });

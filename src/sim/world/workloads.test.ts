@@ -260,6 +260,22 @@ describe("a job", () => {
     expect(held).toEqual([]);
   });
 
+  test("counts every pod once, also if letting go of it fails at first", async () => {
+    const box = await cluster();
+    const patch = box.api.patch.bind(box.api);
+    let failures = 0;
+    box.api.patch = (resource, key, body, options) => {
+      const isRelease = resource === podResource && body.type === "merge";
+      if (isRelease && failures++ < 3) return Promise.reject(new Error("connection reset"));
+      return patch(resource, key, body, options);
+    };
+    await create(box, "succeed=1s", { completions: 3, parallelism: 1 });
+    await box.run(60);
+    expect(failures).toBeGreaterThan(3);
+    expect((await get(box)).status).toMatchObject({ succeeded: 3 });
+    expect(await countPods(box)).toBe(3);
+  });
+
   test("waits longer after each failure and gives up after its limit", async () => {
     const box = await cluster();
     await create(box, "start=0s, fail=0s", { backoffLimit: 2 });
