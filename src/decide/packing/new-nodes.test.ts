@@ -167,3 +167,31 @@ test("taints of a claim count, and its labels", () => {
     unplacedNames(answerTo({ upcoming: [tainted], pods: many(1, { tolerations, nodeSelector: { team: "red" } }) })),
   ).toEqual([]);
 });
+
+test("where a rule needs a label, types that lack it are out", () => {
+  const rack = [{ key: "rack", operator: "In" as const, values: ["r1", "r2"] }];
+  const pools = [
+    aPool("pool", { instanceTypes: [aType("bare", { price: 1 }), aType("racked", { requirements: rack })] }),
+  ];
+  const labels = { app: "web" };
+  const spread = {
+    maxSkew: 1,
+    topologyKey: "rack",
+    whenUnsatisfiable: "DoNotSchedule" as const,
+    labelSelector: { matchLabels: labels },
+  };
+  const { newNodes } = answerTo({ pools, pods: many(1, { labels, topologySpreadConstraints: [spread] }) });
+  expect(newNodes.map(node => node.instanceTypes)).toEqual([["racked"]]);
+});
+
+test("of several terms one that leaves a type large enough is taken", () => {
+  const pools = [
+    aPool("pool", { instanceTypes: [aType("s", { cpu: 1, zones: ["a"] }), aType("l", { cpu: 8, zones: ["b"] })] }),
+  ];
+  const nodeSelectorTerms = ["a", "b"].map(zone => ({
+    matchExpressions: [{ key: zoneKey, operator: "In" as const, values: [zone] }],
+  }));
+  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
+  const { newNodes } = answerTo({ pools, pods: many(1, { affinity, requests: { cpu: "4" } }) });
+  expect(newNodes.map(node => node.instanceTypes)).toEqual([["l"]]);
+});

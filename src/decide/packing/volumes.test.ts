@@ -108,3 +108,19 @@ test("a claim that only one pod may use is refused to a second", () => {
   const problem = { claims, volumes: [inZone("pv", "a")], bound: [aPod("there", { node: "a", ...using("data") })] };
   expect(unplacedNames(ask(problem, "data"))).toEqual(["p"]);
 });
+
+test("once a volume is being made for a node, its pod goes there", () => {
+  const data = claim("data", { storageClassName: "free" });
+  const claims = [
+    { ...data, metadata: { ...data.metadata, annotations: { "volume.kubernetes.io/selected-node": "b" } } },
+  ];
+  const { allowedTopologies: _, ...free } = { ...waiting, metadata: { name: "free" } };
+  expect(whereabouts(ask({ claims, storageClasses: [free] }, "data"))).toEqual({ p: "b" });
+});
+
+test("two new pods cannot share a claim that only one may use", () => {
+  const claims = [claim("data", { storageClassName: "waiting", accessModes: ["ReadWriteOncePod"] })];
+  const pods = [aPod("p", using("data")), aPod("q", using("data"))];
+  const answer = answerTo({ pools: [aPool("pool")], claims, storageClasses: [waiting], pods });
+  expect([answer.placements.length, answer.unplaced.length]).toEqual([1, 1]);
+});
