@@ -49,6 +49,16 @@ test("zones written as labels of the volume count too, several joined by two und
   });
 });
 
+test("they do not bind on a node that has no such labels", () => {
+  const volume = { metadata: { name: "pv", labels: { [zoneKey]: "x" } }, spec: {} };
+  const problem = {
+    claims: [claim("data", { volumeName: "pv" })],
+    volumes: [volume],
+    nodes: [...nodes, aNode("bare")],
+  };
+  expect(whereabouts(ask(problem, "data"))).toEqual({ p: "bare" });
+});
+
 test("two volumes must be reachable from one node", () => {
   const claims = [claim("one", { volumeName: "pv1" }), claim("two", { volumeName: "pv2" })];
   expect(unplacedNames(ask({ claims, volumes: [inZone("pv1", "a"), inZone("pv2", "b")] }, "one", "two"))).toEqual([

@@ -6,7 +6,7 @@ import type { Pod } from "../../api/pod.ts";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass, TopologySelectorTerm } from "../../api/storage.ts";
 import type { Problem } from "./problem.ts";
 import { nameField, pairs, type SetByKey, setsOfTerms } from "./requirements.ts";
-import { oneOf, type ValueSet } from "./value-set.ts";
+import { oneOf, onlyAbsent, type ValueSet } from "./value-set.ts";
 
 /** One volume that a driver must attach: volumes with the same handle take one place on a node. */
 export type Attachment = { driver: string; handle: string };
@@ -114,7 +114,9 @@ function volumeAt({ metadata, spec }: PersistentVolume): VolumeNeeds {
     const value = metadata.labels?.[key];
     return value === undefined ? [] : [[key, oneOf(value.split("__"))]];
   });
-  const byLabel = labelled.length === 0 ? undefined : [new Map(labelled)];
+  // They bind only on nodes that have such labels at all.
+  const placeless = new Map([zoneKey, regionKey].map(key => [key, onlyAbsent]));
+  const byLabel = labelled.length === 0 ? undefined : [new Map(labelled), placeless];
   const byAffinity = terms === undefined ? undefined : setsOfTerms(terms);
   return {
     places: byLabel && byAffinity ? pairs(byLabel, byAffinity) : (byLabel ?? byAffinity),
