@@ -8,7 +8,7 @@ import { type Backend, find, get, type Target } from "./backend.ts";
 import { isCrd } from "./crd.ts";
 import { CrdController } from "./crd-controller.ts";
 import { crdRules } from "./crd-rules.ts";
-import { decodeBody } from "./decode.ts";
+import { decodeBody, refuseOtherVersion } from "./decode.ts";
 import { deleteResponse, remove } from "./delete.ts";
 import { deleteOptionsOf } from "./delete-options.ts";
 import { DisruptionBudgets } from "./disruption-budgets.ts";
@@ -116,6 +116,7 @@ export class ApiServer {
     if (name !== undefined) throw verbNotAllowed();
     const { object, warnings: found } = decodeBody(kind, body, { validation: options.fieldValidation });
     warnings.push(...found);
+    refuseOtherVersion(kind, object);
     settleNamespace(object, kind, namespace);
     warnings.push(...dedupeOwners(object));
     const stored = create(this.#backend, { kind, namespace }, object, { dryRun: options.dryRun === true, warnings });
@@ -128,6 +129,7 @@ export class ApiServer {
       existing: find(this.#backend, target)?.object,
     });
     warnings.push(...found);
+    refuseOtherVersion(target.kind, object);
     settleNamespace(object, target.kind, target.namespace);
     checkName(object, target.name);
     warnings.push(...dedupeOwners(object));
@@ -150,9 +152,10 @@ export class ApiServer {
       existing => {
         // An update that may not create is always given what exists.
         const outcome = patched(target.kind, existing as KubeObject, request);
+        warnings.push(...outcome.warnings);
         settleNamespace(outcome.object, target.kind, target.namespace);
         checkName(outcome.object, target.name);
-        warnings.push(...outcome.warnings, ...dedupeOwners(outcome.object, { isPatch: true }));
+        warnings.push(...dedupeOwners(outcome.object, { isPatch: true }));
         warnings.push(...(target.kind.rules.warnings?.(outcome.object, existing) ?? []));
         return outcome.object;
       },

@@ -137,8 +137,6 @@ function typed(kind: ServedKind, body: unknown): KubeObject {
     refuseUntyped(kind, body);
     const complaint = typeComplaint(body.metadata, objectMetaSchema, "");
     if (complaint !== undefined) throw cannotHandle(kind, body, complaint);
-    if (body.apiVersion !== apiVersionOf(resource)) throw otherVersion(kind, String(body.apiVersion));
-    refuseOtherType(kind, body);
   }
   body.metadata ??= {};
   return body as KubeObject;
@@ -174,6 +172,13 @@ function otherVersion({ resource }: ServedKind, found: string): ApiError {
   return badRequest(
     `the API version in the data (${found}) does not match the expected API version (${apiVersionOf(resource)})`,
   );
+}
+
+/** A custom object is read whatever it says it is; its warnings are told also when it is then refused. */
+export function refuseOtherVersion(kind: ServedKind, object: KubeObject): void {
+  if (kind.strategic) return;
+  if (object.apiVersion !== apiVersionOf(kind.resource)) throw otherVersion(kind, String(object.apiVersion));
+  refuseOtherType(kind, object);
 }
 
 /** A custom object of another kind passes decoding and fails validation, under its own kind's name. */

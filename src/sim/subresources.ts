@@ -4,7 +4,7 @@ import type { KubeObject } from "../api/meta.ts";
 import type { Status } from "../api/status.ts";
 import { type Backend, get, type Target } from "./backend.ts";
 import { bind } from "./binding.ts";
-import { type Decoded, decodeBody } from "./decode.ts";
+import { type Decoded, decodeBody, refuseOtherVersion } from "./decode.ts";
 import { evict } from "./eviction.ts";
 import { deepCopy } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
@@ -62,9 +62,11 @@ function handleStatus(backend: Backend, target: Target, { request, warnings }: E
 /** How the object becomes what is asked for. A PUT is read before anybody looks whether there is an object. */
 function reader(target: Target, { request, warnings }: Exchange): (existing: KubeObject) => KubeObject {
   const settled = ({ object, warnings: found }: Decoded) => {
+    warnings.push(...found);
+    refuseOtherVersion(target.kind, object);
     settleNamespace(object, target.kind, target.namespace);
     checkName(object, target.name);
-    warnings.push(...found, ...dedupeOwners(object, { isPatch: request.verb === "patch" }));
+    warnings.push(...dedupeOwners(object, { isPatch: request.verb === "patch" }));
     return object;
   };
   const write = writer(target.kind, request);
