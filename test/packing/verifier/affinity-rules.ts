@@ -8,7 +8,8 @@ import { selects } from "./matching.ts";
 
 export function repels(pod: Pod, spot: Spot, cluster: Cluster): string | undefined {
   for (const term of antiTerms(pod)) {
-    for (const machine of mayShare(term.topologyKey, spot, cluster)) {
+    for (const machine of cluster.machines) {
+      if (!mayShare(term.topologyKey, spot, machine)) continue;
       const other = machine.pods.find(one => termSelects(term, pod, { other: one, cluster }));
       if (other) return `shares ${term.topologyKey} with ${other.metadata.name}, which it keeps away from`;
     }
@@ -20,9 +21,7 @@ export function isRepelled(pod: Pod, spot: Spot, cluster: Cluster): string | und
   for (const machine of cluster.machines) {
     for (const other of machine.pods) {
       const term = antiTerms(other).find(
-        one =>
-          termSelects(one, other, { other: pod, cluster }) &&
-          mayShare(one.topologyKey, spot, cluster).includes(machine),
+        one => mayShare(one.topologyKey, spot, machine) && termSelects(one, other, { other: pod, cluster }),
       );
       if (term) return `shares ${term.topologyKey} with ${other.metadata.name}, which keeps away from it`;
     }
@@ -50,10 +49,9 @@ function antiTerms({ spec }: Pod): readonly PodAffinityTerm[] {
   return spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
 }
 
-function mayShare(key: string, { machine, shape }: Spot, { machines }: Cluster): Machine[] {
+function mayShare(key: string, { machine, shape }: Spot, other: Machine): boolean {
   const value = shape.labels[key];
-  if (value === undefined) return [];
-  return machines.filter(other => other === machine || valuesOf(other, key).has(value));
+  return value !== undefined && (other === machine || valuesOf(other, key).has(value));
 }
 
 function surelyShares(key: string, { machine, shape }: Spot, other: Machine): boolean {
