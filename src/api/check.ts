@@ -41,7 +41,12 @@ export function checkManifest(value: unknown): CheckedManifest {
   }
   const { apiVersion, kind } = value as Record<string, unknown>;
   for (const [field, text] of Object.entries({ apiVersion, kind })) {
-    if (typeof text !== "string" || text === "") return { ours: true, findings: [error(field, "Required value")] };
+    if (text === undefined || text === null || text === "") {
+      return { ours: true, findings: [error(field, "Required value")] };
+    }
+    if (typeof text !== "string") {
+      return { ours: true, findings: [error(field, `Invalid value: ${JSON.stringify(text)}: must be a string`)] };
+    }
   }
   return checkKind(value as Record<string, unknown>, String(apiVersion), String(kind));
 }

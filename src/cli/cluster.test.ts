@@ -81,12 +81,15 @@ describe("fettle cluster", () => {
 
   test("a kubeconfig that was asked for stays, readable by its owner alone", async () => {
     const path = join(folder, "kubeconfig");
-    await writeFile(path, "old", { mode: 0o644 });
-    const command = running("--kubeconfig", path);
-    await command.ready;
-    command.end();
-    expect(await command.code).toBe(0);
-    expect(statSync(path).mode & 0o777).toBe(0o600);
+    await writeFile(path, "", { mode: 0o644 });
+    // The second start finds the file of the first.
+    for (let start = 1; start <= 2; start++) {
+      const command = running("--kubeconfig", path);
+      await command.ready;
+      command.end();
+      expect(await command.code).toBe(0);
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+    }
     expect(await readFile(path, "utf8")).toContain("current-context: fettle");
   });
 
@@ -102,10 +105,21 @@ describe("fettle cluster", () => {
     await new Promise(resolve => other.close(resolve));
   });
 
+  test("a file of somebody else is not replaced", async () => {
+    const path = join(folder, "mine");
+    await writeFile(path, "apiVersion: v1\nkind: Config\n");
+    const command = running("--kubeconfig", path);
+    expect(await command.code).toBe(1);
+    expect(command.errors()).toMatch(
+      /mine exists and was not written by fettle cluster: name another file, or remove it/,
+    );
+    expect(await readFile(path, "utf8")).toBe("apiVersion: v1\nkind: Config\n");
+  });
+
   test("a kubeconfig that cannot be written: one sentence, exit 1, and the port is free again", async () => {
     const command = running("--kubeconfig", join(folder, "absent", "kubeconfig"));
     expect(await command.code).toBe(1);
-    expect(command.errors()).toMatch(/^fettle: cannot write the kubeconfig: ENOENT.*\n$/);
+    expect(command.errors()).toMatch(/^fettle: cannot write the kubeconfig .*: there is no such file or directory\n$/);
   });
 
   test.each(["x", "-1", "65536", "1.5"])("--port %s makes no sense: exit 2", async port => {

@@ -1,17 +1,17 @@
 // fettle cluster: serves the cluster in the box until it is told to stop, and says how to reach it.
 
 import { randomBytes, randomInt } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import pc from "picocolors";
 import { systemClock } from "../kube/system-clock.ts";
 import { clusterInTheBox } from "../sim/cluster-in-the-box.ts";
-import { kubeconfig } from "../sim/http/kubeconfig.ts";
+import { isOurKubeconfig, kubeconfig } from "../sim/http/kubeconfig.ts";
 import { type Listening, listen } from "../sim/http/listener.ts";
 import { seededRandom } from "../sim/random.ts";
-import { Failure, type Io } from "./io.ts";
+import { Failure, type Io, systemSentence } from "./io.ts";
 
 type Options = { port: number; kubeconfig?: string };
 
@@ -75,11 +75,11 @@ async function writeKubeconfig(asked: string | undefined, listening: Listening):
   const folder = asked === undefined ? await mkdtemp(join(tmpdir(), "fettle-")) : undefined;
   const path = asked ?? join(folder ?? "", "kubeconfig");
   try {
-    // A file that exists keeps its mode, so that it is removed first.
-    await rm(path, { force: true });
-    await writeFile(path, kubeconfig(listening), { mode: 0o600 });
+    await makeRoom(path);
+    await writeFile(path, kubeconfig(listening), { mode: 0o600, flag: "wx" });
   } catch (cause) {
-    throw new Failure(`cannot write the kubeconfig: ${(cause as Error).message}`, { cause });
+    if (cause instanceof Failure) throw cause;
+    throw new Failure(`cannot write the kubeconfig ${path}: ${systemSentence(cause)}`, { cause });
   }
   return {
     path,
@@ -87,6 +87,20 @@ async function writeKubeconfig(asked: string | undefined, listening: Listening):
       if (folder !== undefined) await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A file of somebody else, which may hold the only copy of their credentials, stays. */
+async function makeRoom(path: string): Promise<void> {
+  const existing = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (existing === undefined) return;
+  if (existing !== "" && !isOurKubeconfig(existing)) {
+    throw new Failure(`${path} exists and was not written by fettle cluster: name another file, or remove it`);
+  }
+  // A file that exists keeps its mode, so that it is removed.
+  await rm(path);
 }
 
 function announce(path: string, { url }: Listening, io: Io): void {

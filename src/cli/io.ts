@@ -8,8 +8,8 @@ export type Io = {
   /** Whether `out` is a terminal that wants colours. */
   colour: boolean;
   env: Readonly<Record<string, string | undefined>>;
-  /** Aborted by Ctrl-C or SIGTERM: a command that serves ends in good order. */
-  signal: AbortSignal;
+  /** Aborted by Ctrl-C or SIGTERM, from the first look on: a command that serves ends in good order. */
+  readonly signal: AbortSignal;
 };
 
 /** Exit codes: 0 done; 1 the answer is no or it could not be done; 2 the command line makes no sense. */
@@ -26,5 +26,20 @@ export class Failure extends Error {
   constructor(message: string, options: ErrorOptions & { exitCode?: ExitCode } = {}) {
     super(message, options);
     this.exitCode = options.exitCode ?? 1;
+  }
+}
+
+/** What the system says of a file, in words. */
+export function systemSentence(error: unknown): string {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case "ENOENT":
+      return "there is no such file or directory";
+    case "EACCES":
+    case "EPERM":
+      return "permission denied";
+    case "EISDIR":
+      return "it is a directory";
+    default:
+      return (error as Error).message;
   }
 }

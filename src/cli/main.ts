@@ -4,11 +4,17 @@ import { readFileSync } from "node:fs";
 import type { Io } from "./io.ts";
 import { run } from "./program.ts";
 
-const ending = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  // A second Ctrl-C means it: leave at once.
-  process.on(signal, () => (ending.signal.aborted ? process.exit(130) : ending.abort()));
+/** Commands that never look at it are ended by a signal as any other program is. */
+function endOnSignals(): AbortSignal {
+  const ending = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    // A second Ctrl-C means it: leave at once.
+    process.on(signal, () => (ending.signal.aborted ? process.exit(130) : ending.abort()));
+  }
+  return ending.signal;
 }
+let signal: AbortSignal | undefined;
+
 // `fettle crds | head` closes our output early; that is no error of ours.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
@@ -25,7 +31,10 @@ const io: Io = {
   },
   colour: process.stdout.isTTY && process.env["NO_COLOR"] === undefined,
   env: process.env,
-  signal: ending.signal,
+  get signal() {
+    signal ??= endOnSignals();
+    return signal;
+  },
 };
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {

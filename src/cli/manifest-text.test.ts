@@ -22,6 +22,12 @@ describe("values are read as kubectl reads them", () => {
     ["base: &base {a: 1}\nwide: {<<: *base, b: 2}", { base: { a: 1 }, wide: { a: 1, b: 2 } }],
     ["y: 1", { true: 1 }],
     ['{"a": [1, 2]}', { a: [1, 2] }],
+    ["a: !!binary aGk=", { a: "hi" }],
+    ["a: !!set {b, c}", { a: { b: null, c: null } }],
+    [
+      `a: &a 1\nb: [${Array.from({ length: 500 }, () => "*a").join(", ")}]`,
+      { a: 1, b: Array.from({ length: 500 }, () => 1) },
+    ],
   ])("%j", (text, value) => expect(onlyOne(parse(text))).toMatchObject({ value }));
 });
 
@@ -35,6 +41,12 @@ describe("documents", () => {
     const objects = parse("apiVersion: v1\nkind: List\nitems:\n- kind: A\n- kind: B\n  spec: 1\n");
     expect(objects).toMatchObject([{ value: { kind: "A" } }, { value: { kind: "B", spec: 1 } }]);
     expect((objects[1] as { positionOf(path: string): unknown }).positionOf("spec")).toEqual({ line: 6, column: 3 });
+  });
+
+  test("a typed list is its items, which need not say their kind again", () => {
+    expect(parse("apiVersion: karpenter.sh/v1\nkind: NodePoolList\nitems:\n- metadata: {name: a}\n")).toMatchObject([
+      { value: { apiVersion: "karpenter.sh/v1", kind: "NodePool", metadata: { name: "a" } } },
+    ]);
   });
 
   test("a broken document hides no other", () => {
@@ -72,6 +84,15 @@ describe("where a field stands", () => {
   });
 });
 
+/** Nine levels of nine aliases each: 9^9 values. */
+const bomb = [
+  "a0: &a0 x",
+  ...Array.from(
+    { length: 9 },
+    (_, i) => `a${i + 1}: &a${i + 1} [${Array.from({ length: 9 }, () => `*a${i}`).join(", ")}]`,
+  ),
+].join("\n");
+
 describe("what cannot be read is said in a sentence", () => {
   test.each([
     ["a: 1\na: 2", 2, /the key "a" stands twice in one map/],
@@ -79,6 +100,8 @@ describe("what cannot be read is said in a sentence", () => {
     ['a: "x', 1, /quote/],
     ["a: b: c", 1, /[Nn]ested/],
     ["a: *nowhere", 1, /alias/i],
+    ["a: &a {b: *a}", 1, /an anchor contains itself/],
+    [bomb, 1, /[Ee]xcessive alias count/],
   ])("%j", (text, line, problem) => {
     expect(onlyOne(parse(text))).toMatchObject({ problem: expect.stringMatching(problem), at: { line } });
   });

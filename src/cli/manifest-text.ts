@@ -22,6 +22,8 @@ export type ManifestObject =
   | { file: string; problem: string; at: Position };
 
 const largestObjectBytes = 3 * 1024 * 1024;
+/** What aliases may add up to, one inside the other multiplied: far more than a person writes, far less than a bomb. */
+const largestAliasCount = 10_000;
 
 /** All objects of one text. A document that cannot be read is a problem of its own and hides no other. */
 export function parseManifests(file: string, bytes: Uint8Array): ManifestObject[] {
@@ -72,15 +74,17 @@ function objectsOf(file: string, document: Document.Parsed, lines: LineCounter):
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) return [];
   let value: unknown;
   try {
-    value = document.toJS();
+    value = document.toJS({ maxAliasCount: largestAliasCount });
   } catch (cause) {
     return [{ file, problem: sentence(cause as Error), at: place(document.range[0]) }];
   }
+  if (holdsItself(value)) return [{ file, problem: "an anchor contains itself", at: place(document.range[0]) }];
   const root = document.contents;
   if (isList(value)) {
+    const { apiVersion, kind } = value;
     return value.items.map((item, index) => ({
       file,
-      value: item,
+      value: kind === "List" ? item : asItem(item, { apiVersion, kind: kind.slice(0, -"List".length) }),
       positionOf: path => place(offsetOf(document, root, path === "" ? `items[${index}]` : `items[${index}].${path}`)),
     }));
   }
@@ -104,9 +108,27 @@ function repeatedKey(root: unknown): { name: string; offset: number } | undefine
   return undefined;
 }
 
-function isList(value: unknown): value is { items: unknown[] } {
-  const list = value as { kind?: unknown; apiVersion?: unknown; items?: unknown } | null;
-  return list?.kind === "List" && list.apiVersion === "v1" && Array.isArray(list.items);
+type List = { apiVersion: string; kind: string; items: unknown[] };
+
+/** `v1 List`, and the typed lists in which an API server answers. */
+function isList(value: unknown): value is List {
+  const list = value as Partial<List> | null;
+  return typeof list?.apiVersion === "string" && String(list.kind).endsWith("List") && Array.isArray(list.items);
+}
+
+/** Items of a typed list may leave out what the list says of them all. */
+function asItem(item: unknown, type: { apiVersion: string; kind: string }): unknown {
+  return typeof item === "object" && item !== null && !Array.isArray(item) ? { ...type, ...item } : item;
+}
+
+function holdsItself(value: unknown, around = new Set<unknown>(), seen = new Set<unknown>()): boolean {
+  if (typeof value !== "object" || value === null || seen.has(value)) return false;
+  if (around.has(value)) return true;
+  around.add(value);
+  const found = Object.values(value).some(child => holdsItself(child, around, seen));
+  around.delete(value);
+  seen.add(value);
+  return found;
 }
 
 /**
@@ -167,7 +189,11 @@ const asKubernetesReads = {
   merge: true,
   uniqueKeys: false,
   prettyErrors: false,
-  customTags: (tags: Tags) => [...tags.filter(tag => typeof tag === "string" || !isUnknownToKubectl(tag)), modernOctal],
+  customTags: (tags: Tags) => [
+    ...tags.filter(tag => typeof tag === "string" || !isUnknownToKubectl(tag)),
+    modernOctal,
+    binaryText,
+  ],
 } as const;
 
 const modernOctal: ScalarTag = {
@@ -182,9 +208,17 @@ const modernOctal: ScalarTag = {
   },
 };
 
+const notInJson = new Set(["timestamp", "set", "omap", "pairs", "binary"].map(name => `tag:yaml.org,2002:${name}`));
+
 function isUnknownToKubectl(tag: { tag: string; format?: string }): boolean {
-  return tag.tag === "tag:yaml.org,2002:timestamp" || tag.format === "TIME";
+  return notInJson.has(tag.tag) || tag.format === "TIME";
 }
+
+const binaryText: ScalarTag = {
+  tag: "tag:yaml.org,2002:binary",
+  resolve: text =>
+    new TextDecoder().decode(Uint8Array.from(atob(text.replaceAll(/\s/g, "")), byte => byte.charCodeAt(0))),
+};
 
 function sentence({ message }: Error): string {
   if (message.includes("call stack")) return "the document is nested too deeply to be read";

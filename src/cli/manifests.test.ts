@@ -30,9 +30,12 @@ describe("files and folders", () => {
   });
 
   test.each([
-    ["a file that is not there", "missing.yaml", /cannot read .*missing\.yaml: there is no such file or directory/],
-    ["a folder without manifests", ".", /holds no \.yaml, \.yml or \.json file \(add -R/],
-  ])("%s", async (_, path, sentence) => {
-    await expect(read([join(folder, path)])).rejects.toThrow(sentence);
+    ["a file that is not there", "missing.yaml", /^cannot be read: there is no such file or directory$/],
+    ["a folder without manifests", "empty", /^holds no \.yaml, \.yml or \.json file \(add -R/],
+  ])("%s is a problem of its own and hides no other", async (_, path, problem) => {
+    await mkdir(join(folder, "empty"));
+    await writeFile(join(folder, "good.yaml"), "name: good");
+    const objects = await read([join(folder, path), join(folder, "good.yaml")]);
+    expect(objects).toMatchObject([{ problem: expect.stringMatching(problem) }, { value: { name: "good" } }]);
   });
 });

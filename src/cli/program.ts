@@ -38,5 +38,6 @@ function explain(error: unknown, io: Io): ExitCode {
     if (error.message !== "") io.err(`fettle: ${error.message}\n`);
     return error.exitCode;
   }
-  throw error;
+  io.err(`fettle: ${(error as Error).message}. This is a mistake of ours: please report it with what you typed.\n`);
+  return 1;
 }

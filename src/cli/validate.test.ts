@@ -112,9 +112,10 @@ describe("fettle validate", () => {
   });
 
   test.each([
-    ["nothing at all", "", /there is no object in -/],
+    ["nothing at all", "", /^-:1:1 there is no object in it/],
     ["a text that is no YAML", "a: [", /<stdin>:\d+:\d+ /],
     ["a list where an object belongs", "- 1", /an object is expected/],
+    ["a number for apiVersion", "apiVersion: 5\nkind: NodePool", /apiVersion: Invalid value: 5: must be a string/],
     ["an object without a kind", "apiVersion: karpenter.sh/v1", /kind: Required value/],
   ])("says in a sentence what is wrong with %s", async (_, text, sentence) => {
     const { code, out, err } = await validate(text);

@@ -32,7 +32,7 @@ Examples:
 
 async function validate(paths: readonly string[], options: Options, io: Io): Promise<void> {
   const objects = await readManifests(paths, options.recursive, io);
-  if (objects.length === 0) throw new Failure(`there is no object in ${paths.join(", ")}`);
+  if (objects.length === 0) objects.push(...paths.map(nothingIn));
   const counts = { checked: 0, other: 0 };
   const findings: PlacedFinding[] = [];
   for (const object of objects) {
@@ -44,6 +44,10 @@ async function validate(paths: readonly string[], options: Options, io: Io): Pro
   io.out(options.output === "json" ? `${JSON.stringify(findings, undefined, 2)}\n` : findings.map(line(io)).join(""));
   if (options.output === "text") io.err(`${summary(counts, findings)}\n`);
   if (findings.some(({ severity }) => severity === "error")) throw new Failure("");
+}
+
+function nothingIn(file: string): ManifestObject {
+  return { file, problem: "there is no object in it", at: { line: 1, column: 1 } };
 }
 
 function judge(object: ManifestObject): { ours: boolean; findings: PlacedFinding[] } {
