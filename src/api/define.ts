@@ -22,8 +22,8 @@ export const patterns = {
   durationOrNever: "^(([0-9]+(s|m|h))+|Never)$",
   quantity:
     "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$",
-  /** Five fields or a macro; what may stand in a field is judged offline. */
-  schedule: `^(@(annually|yearly|monthly|weekly|daily|midnight|hourly)|${cronField}([ \\t]+${cronField}){4})$`,
+  /** Five fields or a macro, white space around them as robfig has it; what may stand in a field is judged offline. */
+  schedule: `^\\s*(@(annually|yearly|monthly|weekly|daily|midnight|hourly)|${cronField}(\\s+${cronField}){4})\\s*$`,
   timeZone: "^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$",
   decimal: "^[0-9]+(\\.[0-9]+)?$",
   qualifiedName:

@@ -18,7 +18,7 @@ import { budgetedActions } from "./budget.ts";
 import { defineKind } from "./kind-definition.ts";
 import type { ObjectMeta } from "./meta.ts";
 import { TerminationMode } from "./repair.ts";
-import { ConditionStatus, ConditionType, Name, ObservedGeneration, Uid } from "./shapes.ts";
+import { Name, NodeConditionStatus, NodeConditionType, ObservedGeneration, Uid } from "./shapes.ts";
 
 /** Beside what budgets hold: a health check's remediation, a person's delete, and the clearing up of pools and claims. */
 export const ledgerActions = [...budgetedActions, "Remediation", "Deletion", "ScaleDown", "GarbageCollection"] as const;
@@ -56,8 +56,8 @@ const Evidence = Struct("One thing that was seen and speaks for the action.", {
     "InstanceGone",
     "SurplusReplica",
   ]),
-  conditionType: Optional(ConditionType("The type of the node condition.")),
-  conditionStatus: Optional(ConditionStatus("Its status.")),
+  conditionType: Optional(NodeConditionType("The type of the node condition.")),
+  conditionStatus: Optional(NodeConditionStatus("Its status.")),
   conditionReason: Optional(Text("Its reason.", { maxLength: 1024 })),
   message: Optional(Text("What was seen, for people.", { maxLength: 4096 })),
   since: Optional(Time("Since when.")),

@@ -18,7 +18,14 @@ import {
 } from "./define.ts";
 import { defineKind } from "./kind-definition.ts";
 import type { ObjectMeta } from "./meta.ts";
-import { Conditions, ConditionStatus, ConditionType, LabelSelector, Name, ObservedGeneration } from "./shapes.ts";
+import {
+  Conditions,
+  LabelSelector,
+  Name,
+  NodeConditionStatus,
+  NodeConditionType,
+  ObservedGeneration,
+} from "./shapes.ts";
 
 const referenceFields = {
   apiVersion: Text("Group and version.", { minLength: 1 }),
@@ -38,15 +45,15 @@ const TemplateReference = (description: string) =>
 export type TemplateReference = Static<ReturnType<typeof TemplateReference>>;
 
 const UnhealthyCondition = Struct("A condition that makes a node unhealthy.", {
-  type: ConditionType("The type of the node condition."),
-  status: ConditionStatus('The status that is unhealthy: "True", "False" or "Unknown", quoted.'),
+  type: NodeConditionType("The type of the node condition."),
+  status: NodeConditionStatus('The status that is unhealthy: as a rule "True", "False" or "Unknown", quoted.'),
   duration: Duration("How long the condition must have had this status."),
 });
 export type UnhealthyCondition = Static<typeof UnhealthyCondition>;
 
 const Escalation = Struct("One step of remediation.", {
   remediationTemplate: TemplateReference("The template that this step makes its remediation from."),
-  order: Whole("Steps run in ascending order; no two have the same.", { format: "int32" }),
+  order: Whole("Steps run in ascending order; no two have the same."),
   timeout: Duration("How long the step may take before the next one starts. At least 1m.", "duration", {
     rules: [rule("duration(self) >= duration('1m')", "must be at least 1m")],
   }),
@@ -60,10 +67,10 @@ const Spec = Struct(
     selector: Optional(LabelSelector("The nodes that are checked. Default, also for an empty selector: all nodes.")),
     unhealthyConditions: Optional(
       ListOf(
-        "What makes a node unhealthy; one of them is enough. At most 50, none twice. Default: Ready False or Unknown for 300s.",
+        "What makes a node unhealthy; one of them is enough. At most 1,000, none twice. Default: Ready False or Unknown for 300s.",
         UnhealthyCondition,
         {
-          maxItems: 50,
+          maxItems: 1000,
           identity: ["type", "status"],
           default: [
             { type: "Ready", status: "False", duration: "300s" },
@@ -86,16 +93,16 @@ const Spec = Struct(
       TemplateReference("The template that remediations are made from. This or escalatingRemediations."),
     ),
     escalatingRemediations: Optional(
-      ListOf("Several remediations, one after the other while the node stays unhealthy. At most 20.", Escalation, {
-        maxItems: 20,
+      ListOf("Several remediations, one after the other while the node stays unhealthy. At most 100.", Escalation, {
+        maxItems: 100,
         identity: ["order"],
       }),
     ),
     pauseRequests: Optional(
       ListOf(
-        "Why no new remediation may start, one entry for each who asks; what runs goes on. At most 100. Default: not paused.",
+        "Why no new remediation may start, one entry for each who asks; what runs goes on. At most 1,000. Default: not paused.",
         Text("Who pauses, and why.", { maxLength: 1024 }),
-        { maxItems: 100, identity: "atomic" },
+        { maxItems: 1000, identity: "atomic" },
       ),
     ),
     healthyDelay: Optional(

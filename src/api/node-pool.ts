@@ -52,10 +52,10 @@ const Template = Struct(
         ),
         annotations: Optional(
           MapOf(
-            "Annotations. At most 100; a change is drift.",
+            "Annotations. At most 10,000; a change is drift.",
             Text("The annotation's value.", { maxLength: 262144 }),
             {
-              maxProperties: 100,
+              maxProperties: 10000,
             },
           ),
         ),

@@ -46,9 +46,9 @@ function Requirements({ mayNameItsPool }: { mayNameItsPool: boolean }) {
       ),
       values: Optional(
         ListOf(
-          "The values for In and NotIn, one integer of at least 0 for Gt, Lt, Gte and Lte, none for Exists and DoesNotExist. At most 2,000.",
+          "The values for In and NotIn, one integer of at least 0 for Gt, Lt, Gte and Lte, none for Exists and DoesNotExist. At most 10,000.",
           LabelValue("A label value."),
-          { maxItems: 2000, identity: "atomic" },
+          { maxItems: 10000, identity: "atomic" },
         ),
       ),
       minValues: Optional(
@@ -121,16 +121,16 @@ const ReadinessTTL = (whose: string) =>
 /** A claim's whole spec is immutable, so only a pool's reference needs rules of its own. */
 export const nodeTemplateFields = (whose: "a node of the pool" | "the node") => ({
   taints: Optional(
-    ListOf("Taints that each node gets. At most 100, no key and effect twice, startupTaints included.", Taint, {
-      maxItems: 100,
+    ListOf("Taints that each node gets. At most 1,000, no key and effect twice, startupTaints included.", Taint, {
+      maxItems: 1000,
       identity: "atomic",
     }),
   ),
   startupTaints: Optional(
     ListOf(
-      "Taints that each node starts with and that somebody else, as a rule a DaemonSet, takes off when the node is set up. Pods need not tolerate them to have a node launched. At most 100.",
+      "Taints that each node starts with and that somebody else, as a rule a DaemonSet, takes off when the node is set up. Pods need not tolerate them to have a node launched. At most 1,000.",
       Taint,
-      { maxItems: 100, identity: "atomic" },
+      { maxItems: 1000, identity: "atomic" },
     ),
   ),
   nodeClassRef: Optional(NodeClassRef(whose === "the node" ? [] : immutableClass)),

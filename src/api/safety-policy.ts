@@ -18,7 +18,14 @@ import {
 } from "./define.ts";
 import { defineKind } from "./kind-definition.ts";
 import type { ObjectMeta } from "./meta.ts";
-import { Conditions, ConditionStatus, ConditionType, LabelSelector, Name, ObservedGeneration } from "./shapes.ts";
+import {
+  Conditions,
+  LabelSelector,
+  Name,
+  NodeConditionStatus,
+  NodeConditionType,
+  ObservedGeneration,
+} from "./shapes.ts";
 
 /** Decision 13: an RFC 3339 deadline on the policy says that the cluster is being upgraded until then. */
 export const clusterUpgradeAnnotation = "fettle.dev/cluster-upgrade";
@@ -181,8 +188,8 @@ const Status = Struct("What Fettle sees.", {
     ListOf(
       "Failures that are held to have one cause elsewhere.",
       Struct("A failure.", {
-        conditionType: ConditionType("The condition."),
-        conditionStatus: ConditionStatus("Its status."),
+        conditionType: NodeConditionType("The condition."),
+        conditionStatus: NodeConditionStatus("Its status."),
         zone: Optional(Text("The zone, if it is confined to one.")),
         nodes: Whole("How many nodes have it.", { minimum: 0 }),
         since: Time("Since when repair for it is stopped."),

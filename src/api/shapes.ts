@@ -22,6 +22,10 @@ export const ConditionStatus = (description: string) =>
 export const ConditionType = (description: string) =>
   Text(description, { pattern: patterns.conditionType, minLength: 1, maxLength: 316 });
 
+/** Of a Node's own conditions the server checks neither: whoever reports one may call it anything. */
+export const NodeConditionType = (description: string) => Text(description, { minLength: 1, maxLength: 316 });
+export const NodeConditionStatus = (description: string) => Text(description, { minLength: 1 });
+
 /** metav1.Condition. Reason and message may be empty: claims that Karpenter wrote have such ones. */
 const Condition = Struct("One aspect of the object's state.", {
   type: ConditionType(
@@ -65,7 +69,7 @@ const LabelSelectorRequirement = Struct(
     ]),
     values: Optional(
       ListOf("The values for In and NotIn; none for Exists and DoesNotExist.", LabelValue("A label value."), {
-        maxItems: 100,
+        maxItems: 10000,
         identity: "atomic",
       }),
     ),
@@ -87,11 +91,11 @@ export const LabelSelector = (description: string, rules?: readonly Rule[]) =>
     {
       matchLabels: Optional(
         MapOf("Labels that must be there with exactly these values.", LabelValue("The label's value."), {
-          maxProperties: 100,
+          maxProperties: 1000,
         }),
       ),
       matchExpressions: Optional(
-        ListOf("Demands on labels.", LabelSelectorRequirement, { maxItems: 100, identity: "atomic" }),
+        ListOf("Demands on labels.", LabelSelectorRequirement, { maxItems: 1000, identity: "atomic" }),
       ),
     },
     { "x-kubernetes-map-type": "atomic", ...(rules ? { rules } : {}) },
@@ -110,7 +114,7 @@ export const Taint = Struct("A mark on a node that keeps pods without a matching
 
 export const ResourceList = (description: string, fallback?: Record<string, string>) =>
   MapOf(description, Quantity("A quantity such as 4, 500m or 16Gi."), {
-    maxProperties: 100,
+    maxProperties: 1000,
     ...(fallback ? { default: fallback } : {}),
   });
 

@@ -49,8 +49,8 @@ const seen = { kind: "Condition", seenAt: "2026-01-01T00:00:00Z" };
 const evidence = (path: string): Entry[] => [
   ...at(full, path, [...needed, ...words.list({ max: 100 }, () => seen)]),
   ...at(full, `${path}[0].kind`, [...needed, ...evidenceKinds]),
-  ...at(full, `${path}[0].conditionType`, words.conditionType),
-  ...at(full, `${path}[0].conditionStatus`, words.conditionStatus),
+  ...at(full, `${path}[0].conditionType`, words.nodeConditionType),
+  ...at(full, `${path}[0].conditionStatus`, words.nodeConditionStatus),
   ...at(full, `${path}[0].conditionReason`, words.text({ max: 1024 })),
   ...at(full, `${path}[0].message`, words.text({ max: 4096 })),
   ...at(full, `${path}[0].since`, words.time),

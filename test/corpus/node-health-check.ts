@@ -38,13 +38,13 @@ const templateReference: Case[] = [
 const unhealthy = { type: "Ready", status: "False", duration: "300s" };
 
 const unhealthyConditions: Case[] = [
-  ...words.list({ max: 50 }, index => ({ ...unhealthy, type: `Type${index}` })),
+  ...words.list({ max: 1000 }, index => ({ ...unhealthy, type: `Type${index}` })),
   good("a type with two statuses", [unhealthy, { ...unhealthy, status: "Unknown" }]),
   bad("a type and status twice", [unhealthy, { ...unhealthy, duration: "10m" }], "[1]"),
   ...item([
     ...["type", "status", "duration"].flatMap(name => field(unhealthy, name, needed)),
-    ...field(unhealthy, "type", words.conditionType),
-    ...field(unhealthy, "status", words.conditionStatus),
+    ...field(unhealthy, "type", words.nodeConditionType),
+    ...field(unhealthy, "status", words.nodeConditionStatus),
     ...field(unhealthy, "duration", [good("none at all", "0s"), ...words.duration]),
   ]),
 ];
@@ -57,7 +57,7 @@ const spec: Table = {
     ...at(check, "spec.maxUnhealthy", words.amount),
     ...at(check, "spec.minHealthy", words.amount),
     ...at(check, "spec.pauseRequests", [
-      ...words.list({ max: 100 }, index => `Maintenance ${index}`),
+      ...words.list({ max: 1000 }, index => `Maintenance ${index}`),
       ...item(words.text({ max: 1024 })),
       good("twice the same", ["a", "a"]),
     ]),
@@ -101,17 +101,17 @@ const escalations: Table = {
       good("one", [step]),
       good("out of order", [{ ...step, order: 2 }, step]),
       good(
-        "of 20",
-        Array.from({ length: 20 }, (_, order) => ({ ...step, order })),
+        "of 100",
+        Array.from({ length: 100 }, (_, order) => ({ ...step, order })),
       ),
       bad(
-        "of 21",
-        Array.from({ length: 21 }, (_, order) => ({ ...step, order })),
+        "of 101",
+        Array.from({ length: 101 }, (_, order) => ({ ...step, order })),
       ),
       bad("an order twice", [step, { ...step, timeout: "5m" }], "[1]"),
       ...item([
         ...["remediationTemplate", "order", "timeout"].flatMap(name => field(step, name, needed)),
-        ...field(step, "order", [good("below zero", -1), ...words.whole({ format: "int32" })]),
+        ...field(step, "order", [good("below zero", -1), good("beyond int32", 2147483648), ...words.whole({})]),
         ...field(step, "timeout", [good("a minute", "1m"), bad("a bit less", "59.999s"), ...words.duration]),
         ...field(step, "remediationTemplate", templateReference),
       ]),

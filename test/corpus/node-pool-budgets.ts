@@ -11,6 +11,9 @@ const nightly = { schedule: always, duration: "8h" };
 const schedule: Case[] = [
   good("five fields", "0 9 * * mon-fri"),
   good("tabs between the fields", "0\t9\t*\t*\t*"),
+  good("a line break between the fields", "0 9\n* * *"),
+  good("spaces around it", " 0 9 * * * "),
+  good("a macro with a space behind", "@daily "),
   good("steps, lists, names and a question mark", "*/15 8-18/2 ? JAN-MAR mon,FRI"),
   good("a macro", "@daily"),
   good("of 512 characters", `0 ${"1,".repeat(251)}10 * * *`),
@@ -22,8 +25,6 @@ const schedule: Case[] = [
   bad("a macro of no calendar", "@reboot"),
   bad("an interval", "@every 1h"),
   bad("a time zone in front", "TZ=UTC 0 9 * * *"),
-  bad("a line break between the fields", "0 9\n* * *"),
-  bad("spaces around it", " 0 9 * * * "),
   bad("a number", 9),
 ];
 

@@ -68,7 +68,7 @@ const taint = {
 };
 
 export const taints: Case[] = [
-  ...words.list({ max: 100 }, index => ({ ...taint, key: `key-${index}` })),
+  ...words.list({ max: 1000 }, index => ({ ...taint, key: `key-${index}` })),
   ...item([
     ...missing("key", "effect")(taint),
     ...field(taint, "key", words.labelKey),
@@ -82,14 +82,14 @@ const expression = { key: "team", operator: "In", values: ["a"] };
 
 export const labelSelector: Case[] = [
   ...field({}, "matchLabels", [
-    ...words.map({ max: 100 }, "v"),
+    ...words.map({ max: 1000 }, "v"),
     good("with a value of 63 characters", { team: "a".repeat(63) }),
     bad("with a value of 64 characters", { team: "a".repeat(64) }, "team"),
     bad("with a value that is none", { team: "a b" }, "team"),
     bad("with a boolean", { team: true }, "team"),
   ]),
   ...field({}, "matchExpressions", [
-    ...words.list({ max: 100 }, index => ({ ...expression, key: `key-${index}` })),
+    ...words.list({ max: 1000 }, index => ({ ...expression, key: `key-${index}` })),
     ...item([
       ...missing("key", "operator")(expression),
       ...field(expression, "key", words.labelKey),
@@ -104,12 +104,12 @@ export const labelSelector: Case[] = [
       bad("DoesNotExist with a value", { ...expression, operator: "DoesNotExist" }),
       ...field(expression, "values", [
         good(
-          "of 100",
-          Array.from({ length: 100 }, (_, i) => `v${i}`),
+          "of 10000",
+          Array.from({ length: 10000 }, (_, i) => `v${i}`),
         ),
         bad(
-          "of 101",
-          Array.from({ length: 101 }, (_, i) => `v${i}`),
+          "of 10001",
+          Array.from({ length: 10001 }, (_, i) => `v${i}`),
         ),
         bad("a word", "a"),
         ...item(words.labelValue),
@@ -159,12 +159,12 @@ export const requirements = ({ mayNameItsPool }: { mayNameItsPool: boolean }): C
     ),
     ...field(requirement, "values", [
       good(
-        "of 2000",
-        Array.from({ length: 2000 }, (_, i) => `v${i}`),
+        "of 10000",
+        Array.from({ length: 10000 }, (_, i) => `v${i}`),
       ),
       bad(
-        "of 2001",
-        Array.from({ length: 2001 }, (_, i) => `v${i}`),
+        "of 10001",
+        Array.from({ length: 10001 }, (_, i) => `v${i}`),
       ),
       ...item(words.labelValue),
     ]),
@@ -206,7 +206,7 @@ export const nodeClassRef: Case[] = [
 
 /** Quantities by resource. */
 export const resources: Case[] = [
-  ...words.map({ max: 100 }, "1"),
+  ...words.map({ max: 1000 }, "1"),
   good("whole numbers, quoted or not", { cpu: 4, memory: "17179869184" }),
   good("milli, binary and decimal suffixes", { cpu: "3500m", memory: "16Gi", "example.com/gpu": "2k" }),
   good("exponents and fractions", { cpu: "1e3", memory: "1.5Gi", pods: ".5" }),

@@ -144,6 +144,21 @@ export const conditionType: Case[] = [
   bad("with a space", "Not Ready"),
 ];
 
+/** Of a Node's own condition: whatever its reporter may have written. */
+export const nodeConditionType: Case[] = [
+  good("with a space", "Not Ready"),
+  good("with two domains", "a/b/Ready"),
+  ...text({ min: 1, max: 316 }),
+];
+
+export const nodeConditionStatus: Case[] = [
+  good("Unknown", "Unknown"),
+  good("in small letters", "true"),
+  good("another word", "Maybe not"),
+  bad("a boolean, as YAML reads it unquoted", true),
+  ...text({ min: 1, max: 253 }),
+];
+
 const domain = `${"a".repeat(60)}.${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(69)}`;
 
 /** Keys of labels and taints. */
