@@ -12,9 +12,10 @@ import { isNamespace, removeNamespace } from "./namespaces.ts";
 import { timestamp } from "./object-meta.ts";
 import { conflict } from "./refusal.ts";
 import type { ApiResponse } from "./request.ts";
-import { collectionOf, groupResource, kindName, presented } from "./served-kinds.ts";
+import { collectionOf, groupResource, kindName, presented, resourceName } from "./served-kinds.ts";
 import { keyOf } from "./store.ts";
 import type { StoredObject } from "./stored.ts";
+import { storageKey } from "./write.ts";
 
 export function remove(backend: Backend, target: Target, options: DeleteOptions): Removed {
   const existing = get(backend, target);
@@ -32,15 +33,31 @@ export function remove(backend: Backend, target: Target, options: DeleteOptions)
   if (grace.kind === "none" && finalizers.length > 0) markDeleting(object, backend.clock.now());
 
   const mustWait = finalizers.length > 0 || (grace.kind === "graceful" && grace.seconds > 0);
-  const isWritten = grace.kind === "graceful" || finalizers.length > 0 || hasFinalizers(existing.object);
+  const isWritten = grace.kind === "graceful" || finalizers.length > 0;
+  if (!isWritten && hasFinalizers(existing.object)) refuseVersionOfNone(target, existing.object, options);
   const written = isWritten ? saveIfChanged(backend, target, { object, existing, dryRun: options.dryRun }) : existing;
   if (mustWait) return { stored: written, deleted: false, asObject: true };
   const asObject = answersWithObject.has(groupResource(kind.resource));
-  // A dry run that would have marked the object first answers with that.
-  if (options.dryRun) return { stored: written, deleted: true, asObject: asObject || isWritten };
+  // A dry run that would have marked the object first, or would have taken its finalizers, answers with the object.
+  if (options.dryRun) {
+    return { stored: written, deleted: true, asObject: asObject || isWritten || hasFinalizers(existing.object) };
+  }
   const { store } = backend;
   const last = store.remove(collectionOf(store, kind), keyOf(target.namespace, target.name));
   return { stored: last === undefined ? written : presented(kind, last), deleted: true, asObject };
+}
+
+/**
+ * A deletion that drops the last finalizers does so without writing the object, and 1.36 then compares the version that
+ * was asked for with that of the object it has not written. Whoever names a version is always refused.
+ */
+function refuseVersionOfNone(target: Target, { metadata }: KubeObject, options: DeleteOptions): void {
+  if (options.resourceVersion === undefined || options.dryRun) return;
+  const key = storageKey(target.kind, keyOf(target.namespace, target.name));
+  const why =
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ` +
+    `Precondition failed: ResourceVersion in precondition: , ResourceVersion in object meta: ${metadata.resourceVersion}`;
+  throw conflict(resourceName(target.kind), target.name, why);
 }
 
 /** Namespaces and CustomResourceDefinitions are emptied first; undefined: nothing special about this one (any more). */

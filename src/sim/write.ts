@@ -168,25 +168,10 @@ function judgeChanged(backend: Backend, { kind }: Target, { object, old, options
   countGeneration(kind, object, old);
   keepSystemFields(object, old);
   const errors = metadataChangeErrors(kind, object, old);
-  if (options.subresource === undefined && judgedAsNew.has(kind.resource.kind))
-    errors.push(...finalizerErrors(kind, object));
+  errors.push(...finalizerErrors(kind, object));
   if (isContentChanged(kind, object, old)) errors.push(...(rules.validate?.(object, context) ?? []));
   refuseIf(kind, object, errors);
 }
-
-/** An update of these is judged by the rules for new ones too. */
-const judgedAsNew = new Set([
-  "Namespace",
-  "Node",
-  "ConfigMap",
-  "Secret",
-  "ServiceAccount",
-  "PersistentVolume",
-  "Job",
-  "StorageClass",
-  "VolumeAttachment",
-  "CSINode",
-]);
 
 /** What the server's own kinds accepted once and nobody changed stays accepted; custom schemas may have changed. */
 function isContentChanged({ strategic }: ServedKind, object: KubeObject, old: KubeObject): boolean {

@@ -63,7 +63,6 @@ const odd = fc.constantFrom<JsonObject>(
   },
   { ownerReferences: [{ apiVersion: "v1", kind: "Event", name: "n", uid: "u1" }] },
   { unknownField: 1 },
-  { selfLink: "/somewhere" },
 );
 
 export const createMetadata: fc.Arbitrary<JsonObject> = fc.oneof(
