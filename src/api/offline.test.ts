@@ -253,6 +253,11 @@ describe("a health check", () => {
       ["warning without-effect spec.unhealthyConditions"],
     ],
     [
+      "with a status that no condition has",
+      { selector: workers, unhealthyConditions: [{ type: "Ready", status: "false", duration: "300s" }] },
+      ["warning without-effect spec.unhealthyConditions[0].status"],
+    ],
+    [
       "that allows no unhealthy node",
       { selector: workers, maxUnhealthy: "0" },
       ["warning without-effect spec.maxUnhealthy"],

@@ -59,7 +59,17 @@ function nodeHealthCheckFindings(spec: NodeHealthCheckSpec): OfflineFinding[] {
       ),
     );
   }
-  return [...findings, ...gateShut(spec)];
+  return [...findings, ...unhealthyConditionFindings(unhealthyConditions ?? []), ...gateShut(spec)];
+}
+
+function unhealthyConditionFindings(
+  conditions: NonNullable<NodeHealthCheckSpec["unhealthyConditions"]>,
+): OfflineFinding[] {
+  return conditions.flatMap(({ status }, index) => {
+    if (["True", "False", "Unknown"].includes(status)) return [];
+    const path = `spec.unhealthyConditions[${index}].status`;
+    return [finding(path, "without-effect", `a condition is True, False or Unknown, so "${status}" is never seen`)];
+  });
 }
 
 function gateShut({ maxUnhealthy, minHealthy }: NodeHealthCheckSpec): OfflineFinding[] {
