@@ -135,13 +135,7 @@ export class ApiServer {
     warnings.push(...dedupeOwners(object));
     requireNamespace(this.#backend, target);
     const { uid } = object.metadata;
-    let old: KubeObject | undefined;
-    const replace = (existing: KubeObject | undefined) => {
-      old = existing;
-      return object;
-    };
-    const written = update(this.#backend, target, replace, { dryRun: options.dryRun === true, uid });
-    warnings.push(...(target.kind.rules.warnings?.(written.stored.object, old) ?? []));
+    const written = update(this.#backend, target, () => object, { dryRun: options.dryRun === true, uid, warnings });
     return answer(written.stored, { code: written.created ? 201 : 200, warnings });
   }
 
@@ -156,10 +150,9 @@ export class ApiServer {
         settleNamespace(outcome.object, target.kind, target.namespace);
         checkName(outcome.object, target.name);
         warnings.push(...dedupeOwners(outcome.object, { isPatch: true }));
-        warnings.push(...(target.kind.rules.warnings?.(outcome.object, existing) ?? []));
         return outcome.object;
       },
-      { dryRun: request.options.dryRun === true },
+      { dryRun: request.options.dryRun === true, warnings },
     );
     return answer(stored, { warnings });
   }

@@ -120,6 +120,8 @@ export type UpdateOptions = {
   subresource?: Subresource | undefined;
   /** Checked before anything else: a PUT of an object with a uid means that very object. */
   uid?: string | undefined;
+  /** Where to put what the writer should know of an object that passed. */
+  warnings?: string[];
 };
 
 /**
@@ -139,7 +141,7 @@ export function update(
     refuseOtherUid(target, options, "");
     const object = next(undefined);
     refuseMalformedVersion(object.metadata.resourceVersion ?? "");
-    return { stored: create(backend, target, object, { dryRun: options.dryRun, isUpdate: true }), created: true };
+    return { stored: create(backend, target, object, { ...options, isUpdate: true }), created: true };
   }
   const old = existing.object;
   refuseOtherUid(target, options, old.metadata.uid);
@@ -147,6 +149,7 @@ export function update(
   checkVersion(kind, object, old);
   settleNamespace(object, kind, target.namespace);
   judgeChanged(backend, target, { object, old, options });
+  options.warnings?.push(...(kind.rules.warnings?.(object, old) ?? []));
 
   if (isFinalized(kind, object, old)) {
     if (!options.dryRun) backend.store.remove(collectionOf(backend.store, kind), keyOf(target.namespace, name));
