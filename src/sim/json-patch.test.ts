@@ -44,4 +44,17 @@ describe("JSON patch", () => {
   ])("refuses %s", (_, operations) => {
     expect(() => jsonPatch({ a: 1, l: [1] }, operations)).toThrow(JsonPatchError);
   });
+
+  test("copies 3 MiB in all, and not a byte more", () => {
+    const document = { mebibyte: "x".repeat(2 ** 20 - 2), byte: 1 };
+    const copies = ["b", "c", "d"].map(name => ({ op: "copy", from: "/mebibyte", path: `/${name}` }));
+    expect(jsonPatch(document, copies)).toMatchObject({ d: document.mebibyte });
+    const oneMore = { op: "copy", from: "/byte", path: "/e" };
+    expect(() => jsonPatch(document, [...copies, oneMore])).toThrow(JsonPatchError);
+  });
+
+  test("a field copied into itself again and again is refused before it fills the memory", () => {
+    const copies = Array.from({ length: 27 }, (_, i) => ({ op: "copy", from: "/a", path: `/a/k${i}` }));
+    expect(() => jsonPatch({ a: {} }, copies)).toThrow("copies more than");
+  });
 });

@@ -1,5 +1,5 @@
 // JSON patch, RFC 6902, as the API server's library applies it: replace creates a missing field, an array index may
-// count from the end. What does not apply throws a JsonPatchError and changes nothing.
+// count from the end, copies are limited. What does not apply throws a JsonPatchError and changes nothing.
 
 import { deepCopy, deepEqual, isObject, type JsonObject, setField } from "./json-value.ts";
 
@@ -8,16 +8,22 @@ export class JsonPatchError extends Error {}
 type Operation = { op?: unknown; path?: unknown; from?: unknown; value?: unknown };
 type Container = JsonObject | unknown[];
 type Place = { container: Container; key: string };
+type Copied = { bytes: number };
+
+// The API server's limit for one patch (JSONPatchMaxCopyBytes). Without one, copying a field into itself doubles it
+// with every operation.
+const copiedMax = 3 * 1024 * 1024;
 
 /** A new document. */
 export function jsonPatch(document: unknown, operations: readonly unknown[]): unknown {
   // One more level, so that the document itself is a place like any other.
   const root: JsonObject = { document: deepCopy(document) };
-  for (const operation of operations) apply(root, isObject(operation) ? operation : {});
+  const copied: Copied = { bytes: 0 };
+  for (const operation of operations) apply(root, isObject(operation) ? operation : {}, copied);
   return root.document;
 }
 
-function apply(root: JsonObject, { op, path, from, value = null }: Operation): void {
+function apply(root: JsonObject, { op, path, from, value = null }: Operation, copied: Copied): void {
   const place = placeOf(root, path);
   switch (op) {
     case "add":
@@ -35,10 +41,16 @@ function apply(root: JsonObject, { op, path, from, value = null }: Operation): v
     case "move":
       return add(place, remove(placeOf(root, from)));
     case "copy":
-      return add(place, deepCopy(read(placeOf(root, from)) ?? null));
+      return add(place, counted(read(placeOf(root, from)) ?? null, copied));
     default:
       throw new JsonPatchError(`unknown operation ${JSON.stringify(op)}; use add, remove, replace, move, copy or test`);
   }
+}
+
+function counted(value: unknown, copied: Copied): unknown {
+  copied.bytes += Buffer.byteLength(JSON.stringify(value));
+  if (copied.bytes > copiedMax) throw new JsonPatchError(`the patch copies more than ${copiedMax} bytes`);
+  return deepCopy(value);
 }
 
 function placeOf(root: JsonObject, pointer: unknown): Place {
