@@ -65,10 +65,10 @@ export const secret = builtIn({
   ],
   rules: {
     defaults: object => {
-      const secret = object as Secret;
-      mergeStringData(secret);
-      secret.type ??= "Opaque";
+      (object as Secret).type ??= "Opaque";
     },
+    // Not before: until then data is only there if this write changes it.
+    prepare: object => mergeStringData(object as Secret),
     validate: (object, { old }) => secretErrors(object as Secret, old as Secret | undefined),
     selectableFields: object => ({ type: (object as Secret).type ?? "" }),
   },
@@ -76,10 +76,9 @@ export const secret = builtIn({
 
 /** Plain text may be written for the writer's comfort; it is never read back. */
 function mergeStringData(secret: Secret): void {
-  for (const [key, value] of Object.entries(secret.stringData ?? {})) {
-    secret.data ??= {};
-    secret.data[key] = Buffer.from(value, "utf8").toString("base64");
-  }
+  const entries = Object.entries(secret.stringData ?? {});
+  const added = entries.map(([key, value]) => [key, Buffer.from(value, "utf8").toString("base64")] as const);
+  if (added.length > 0) secret.data = { ...secret.data, ...Object.fromEntries(added) };
   delete secret.stringData;
 }
 

@@ -61,6 +61,22 @@ describe("what the server fills in", () => {
     expect({ data, stringData, type }).toEqual({ data: { a: "bmV3", b: "" }, stringData: undefined, type: "Opaque" });
   });
 
+  test.each<["merge" | "strategic" | "update", object]>([
+    ["merge", { stringData: { a: "new" } }],
+    ["strategic", { stringData: { a: "new" } }],
+    ["update", { metadata: { name: "x" }, data: { a: "b2xk", b: "Yg==" }, stringData: { a: "new" } }],
+  ])("text in a %s of a secret replaces the bytes, beside those that stay", (verb, body) => {
+    const server = new EmbeddedServer();
+    created(secrets, { data: { a: "b2xk", b: "Yg==" } }, server);
+    const { data, stringData } = server.written({ verb, ...secrets, name: "x", body });
+    expect({ data, stringData }).toEqual({ data: { a: "bmV3", b: "Yg==" }, stringData: undefined });
+  });
+
+  test("text that an immutable secret has already changes nothing", () => {
+    const before = { data: { a: "b2xk" }, immutable: true };
+    expect(changed(secrets, before, { stringData: { a: "old" } })["data"]).toEqual({ a: "b2xk" });
+  });
+
   test.each<[string, At, object, object]>([
     [
       "storage class",
@@ -177,6 +193,8 @@ describe("refused", () => {
   test.each<[At, object, object, string]>([
     [configMaps, { immutable: true }, { data: { a: "b" } }, "field is immutable when `immutable` is set"],
     [configMaps, { immutable: true }, { immutable: false }, "field is immutable when `immutable` is set"],
+    [secrets, { data: { a: "Yg==" }, immutable: true }, { stringData: { a: "new" } }, "data: Forbidden: field is imm"],
+    [secrets, { data: { a: "Yg==" } }, { stringData: { "a b": "new" } }, "a valid config key must consist of"],
     [secrets, {}, { type: "other" }, "type: Invalid value"],
     [classes, { value: 5 }, { value: 6 }, "may not be changed in an update"],
     [storageClasses, { provisioner: "p" }, { provisioner: "q" }, "field is immutable"],
