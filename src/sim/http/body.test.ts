@@ -6,7 +6,7 @@ import { bodyLimit, parseObject, parsePatch, patchTypeOf, readBody } from "./bod
 const json = (text: string | Buffer) => parseObject(Buffer.from(text), "application/json", "NodePool");
 
 function reading(chunks: readonly Buffer[]): Promise<Buffer> {
-  const stream = new PassThrough();
+  const stream = Object.assign(new PassThrough(), { headers: {} });
   const body = readBody(stream as unknown as IncomingMessage);
   for (const chunk of chunks) stream.write(chunk);
   stream.end();

@@ -1,12 +1,12 @@
 // The body of a request: read up to the server's limit, checked to be UTF-8, and parsed as what its type says it is.
 
 import type { IncomingMessage } from "node:http";
-import { parseDocument, type Tags } from "yaml";
 import type { ApiError } from "../../api/status.ts";
 import { badRequest } from "../refusal.ts";
 import type { PatchType } from "../request.ts";
 import { decodeProtobuf } from "./protobuf.ts";
 import { noServerSideApply, tooLarge, unsupportedMediaType } from "./refusal.ts";
+import { readYaml, YamlError } from "./yaml.ts";
 
 /** 3 MiB, as the API server's default (MaxRequestBodyBytes). */
 export const bodyLimit = 3 * 1024 * 1024;
@@ -22,7 +22,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 // thrown away: up to here.
 const patience = 32 * bodyLimit;
 
-/** Rejects with ApiError 413 for a body past the limit. */
+/** Rejects with ApiError 413 for a body past the limit: at once, if its length is told in advance. */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = [];
@@ -35,6 +35,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
     });
     request.once("end", () => (size > bodyLimit ? reject(tooLarge(bodyLimit)) : resolve(joined(chunks))));
     request.once("error", reject);
+    if (Number(request.headers["content-length"] ?? 0) > bodyLimit) reject(tooLarge(bodyLimit));
   });
 }
 
@@ -96,20 +97,12 @@ function parseJson(text: string, refuse: (message: string) => ApiError): unknown
   }
 }
 
-// YAML 1.1 is what Kubernetes reads: `yes` is a boolean there and 0777 is octal, but dates and base-60 numbers are text.
-const asKubernetesReads = {
-  version: "1.1",
-  merge: true,
-  uniqueKeys: false,
-  customTags: (tags: Tags) =>
-    tags.filter(tag => typeof tag === "string" || (!tag.tag.endsWith(":timestamp") && tag.format !== "TIME")),
-} as const;
-
 function parseYaml(text: string, refuse: (message: string) => ApiError): unknown {
-  const document = parseDocument(text, asKubernetesReads);
-  const [error] = document.errors;
-  if (error !== undefined) throw refuse(`yaml: ${error.message.split("\n", 1)[0]}`);
-  return document.toJS({ maxAliasCount: 100 });
+  try {
+    return readYaml(text);
+  } catch (cause) {
+    throw cause instanceof YamlError ? refuse(cause.message) : cause;
+  }
 }
 
 function parseProtobuf(bytes: Buffer, refuse: (message: string) => ApiError): unknown {

@@ -1,4 +1,7 @@
 import { X509Certificate } from "node:crypto";
+import { request as httpsRequest } from "node:https";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Agent, type Dispatcher, request } from "undici";
 import { parse } from "yaml";
@@ -316,6 +319,32 @@ describe("what comes back", () => {
     expect(code).toBe(500);
     expect(json()).toMatchObject({ reason: "InternalError", message: "Internal error occurred: the store is on fire" });
     expect((await ask(`${things}/a`)).code).toBe(200);
+  });
+});
+
+describe("who does not play by the rules", () => {
+  test("a body that is announced as too large is refused before it comes", async () => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      "content-length": "3145729",
+    };
+    const code = await new Promise<number | undefined>((resolve, reject) => {
+      const sent = httpsRequest(`${box.url}${things}`, { method: "POST", ca: box.ca, headers }, ({ statusCode }) => {
+        resolve(statusCode);
+        sent.destroy();
+      });
+      sent.once("error", reject);
+      sent.flushHeaders();
+    });
+    expect(code).toBe(413);
+  });
+
+  test("plain HTTP gets a sentence", async () => {
+    const socket = connect(box.port, "127.0.0.1").end("GET /version HTTP/1.1\r\nHost: x\r\n\r\n");
+    expect(await text(socket)).toBe(
+      "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n",
+    );
   });
 });
 

@@ -2,7 +2,8 @@
 // the dispatcher's matter.
 
 import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import type { Clock } from "../../control/ports.ts";
 import { serverCertificate } from "./certificate.ts";
 import { type Api, Dispatcher } from "./dispatch.ts";
@@ -41,6 +42,7 @@ export async function listen({ api, clock, now, token, port = 0 }: ListenOptions
       void dispatcher.handle(request, response);
     },
   );
+  server.on("tlsClientError", answerPlainHttp);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
@@ -48,6 +50,12 @@ export async function listen({ api, clock, now, token, port = 0 }: ListenOptions
   // A TCP server has an address once it listens.
   const bound = (server.address() as AddressInfo).port;
   return { url: `https://${host}:${bound}`, port: bound, ca, token, close: () => close(server) };
+}
+
+/** Who forgot the "s" of https is told, rather than cut off. Only the socket below the failed TLS can still say it. */
+function answerPlainHttp(error: NodeJS.ErrnoException, secured: TLSSocket & { _parent?: Socket }): void {
+  if (error.code !== "ERR_SSL_HTTP_REQUEST") return;
+  secured._parent?.write("HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n");
 }
 
 function close(server: Server): Promise<void> {
