@@ -108,7 +108,7 @@ export class ApiServer {
     const { store } = this;
     const { clock, random } = this.#backend;
     const { timeoutSeconds = 0 } = request.options;
-    const timeoutMs = timeoutSeconds > 0 ? timeoutSeconds * 1000 : watchTimeoutMinMs * (1 + random() / 2 ** 32);
+    const timeoutMs = timeoutSeconds !== 0 ? timeoutSeconds * 1000 : watchTimeoutMinMs * (1 + random() / 2 ** 32);
     return watch({ store, clock, kind, selection: selectionOf(kind, request) }, request.options, timeoutMs);
   }
 

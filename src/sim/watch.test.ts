@@ -147,6 +147,12 @@ describe("a watch", () => {
     expect(watched.seen()).toEqual([]);
   });
 
+  test("with less than no time ends before anything is sent", () => {
+    const watched = new Box().watch(maps, { timeoutSeconds: -1 });
+    expect(watched.seen()).toEqual([]);
+    expect(watched.ended).toEqual({ error: undefined });
+  });
+
   test("hands every watcher of everything the same event with the same bytes", () => {
     const box = new Box();
     const watches = [1, 2, 3].map(() => box.watch(maps, { resourceVersion: "2" }));

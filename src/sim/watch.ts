@@ -25,7 +25,14 @@ export type Watched = { store: Store; clock: Clock; kind: ServedKind; selection:
 
 export function watch(watched: Watched, options: RequestOptions, timeoutMs: number): WatchResponse {
   const from = startOf(options);
+  if (timeoutMs < 0) return { kind: "watch", start: endedBeforeItBegan };
   return { kind: "watch", start: sink => new Watch(watched, options, sink).begin(from, timeoutMs) };
+}
+
+// The real server ends it with or without an error, whichever of its two timers is looked at first.
+function endedBeforeItBegan(sink: Sink): () => void {
+  sink.end(undefined);
+  return () => {};
 }
 
 /** "initial": the objects as they are now come first. */
