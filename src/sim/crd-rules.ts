@@ -4,6 +4,7 @@
 import { type Backend, find, save, type Target } from "./backend.ts";
 import { cleanupFinalizer, type Crd, setCrdCondition } from "./crd.ts";
 import { crdErrors } from "./crd-validation.ts";
+import { crdWarnings } from "./crd-warnings.ts";
 import type { DeleteOptions, Removed } from "./delete-options.ts";
 import { deepCopy } from "./json-value.ts";
 import type { KindRules } from "./kind.ts";
@@ -18,6 +19,7 @@ export const crdRules: KindRules = {
   },
   validate: (object, { old, subresource }) =>
     subresource === "status" ? [] : crdErrors(object as Crd, old as Crd | undefined),
+  warnings: (object, old) => crdWarnings(object as Crd, old as Crd | undefined),
 };
 
 function fillNames({ spec }: Crd): void {

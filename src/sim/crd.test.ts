@@ -390,3 +390,46 @@ test("the scale of the server's own workloads is their number of replicas", () =
   });
   expect(box.status("get", { ...deployments, name: "d", subresource: "nope" }).code).toBe(404);
 });
+
+describe("formats that nothing checks", () => {
+  const withFormats = (properties: object) => {
+    const root = { type: "object", properties: { spec: { type: "object", properties } } };
+    return definition({ version: { schema: { openAPIV3Schema: root } } });
+  };
+  const warningsOf = (properties: object) => {
+    const answer = new Box().send("create", crds, { body: withFormats(properties) });
+    return answer.kind === "object" ? answer.warnings : answer;
+  };
+
+  test.each([
+    ["string", "bogus", true],
+    ["string", "UUID", true],
+    ["string", "int32", true],
+    ["string", "date-time", false],
+    ["string", "k8s-short-name", false],
+    ["integer", "int64", false],
+    ["integer", "double", true],
+    ["number", "double", false],
+    ["boolean", "date", true],
+  ])("%s with %s: warned of is %s", (type, format, isWarned) => {
+    expect(warningsOf({ a: { type, format } })).toEqual(isWarned ? [`unrecognized format "${format}"`] : []);
+  });
+
+  test("are named once, wherever they stand", () => {
+    const odd = { type: "string", format: "odd" };
+    const found = warningsOf({
+      a: { type: "array", items: odd },
+      b: { type: "object", additionalProperties: odd },
+      c: { type: "string", anyOf: [{ format: "odd" }, { not: { format: "rare" } }] },
+    });
+    expect(found).toEqual(['unrecognized format "odd"', 'unrecognized format "rare"']);
+  });
+
+  test("are not named again by an update that leaves them", () => {
+    const box = new Box();
+    box.create(crds, withFormats({ a: { type: "string", format: "odd" } }));
+    const { spec } = withFormats({ a: { type: "string", format: "odd" }, b: { type: "string", format: "new" } });
+    const answer = box.send("patch", { ...crds, name: "foos.x.io" }, { patchType: "merge", body: { spec } });
+    expect(answer).toMatchObject({ code: 200, warnings: ['unrecognized format "new"'] });
+  });
+});
