@@ -58,7 +58,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 function sayOnceIfUnavailable(): void {
   const reason = whyUnavailable(["etcd", "kube-apiserver"]);
   const said = Symbol.for("fettle.control-plane.said");
-  if (reason === undefined || Reflect.has(globalThis, said)) return;
+  // Where it is required every suite fails with the same sentence.
+  const isRequired = process.env["FETTLE_REQUIRE_CONTROL_PLANE"] === "1";
+  if (reason === undefined || isRequired || Reflect.has(globalThis, said)) return;
   Reflect.set(globalThis, said, true);
   process.stderr.write(`control-plane: suites skipped. ${reason}\n`);
 }

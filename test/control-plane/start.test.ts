@@ -4,7 +4,9 @@ import { isUnavailable } from "./binaries.ts";
 import { sharedControlPlane } from "./shared.ts";
 import { controlPlane } from "./start.ts";
 
-describe.skipIf(isUnavailable("etcd", "kube-apiserver", "kubectl"))("a real control plane", () => {
+const needed = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"] as const;
+
+describe.skipIf(isUnavailable(...needed))("a real control plane", () => {
   test("several start side by side, each with its own data, and leave nothing behind", async () => {
     const planes = await Promise.all([controlPlane(), controlPlane({ audit: true, users: ["robot"] })]);
     const [first, second] = planes;
@@ -29,6 +31,23 @@ describe.skipIf(isUnavailable("etcd", "kube-apiserver", "kubectl"))("a real cont
       const asStranger = await plane.kubectl(["--token", plane.tokens["stranger"] ?? "", "get", "nodes"]);
       expect(asStranger.stderr).toContain("Forbidden");
       expect((await plane.kubectl(["get", "nodes"])).code).toBe(0);
+    } finally {
+      await plane.stop();
+    }
+  });
+
+  test("with controller-manager and scheduler a deployment becomes a pod on a node", async () => {
+    const plane = await controlPlane({ components: ["kube-controller-manager", "kube-scheduler"] });
+    try {
+      const node = { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } };
+      const amounts = { cpu: "4", memory: "8Gi", pods: "10" };
+      const status = { capacity: amounts, allocatable: amounts, conditions: [{ type: "Ready", status: "True" }] };
+      await plane.kubectl(["create", "-f", "-"], JSON.stringify(node));
+      await plane.kubectl(["patch", "node", "n1", "--subresource=status", "-p", JSON.stringify({ status })]);
+      await plane.kubectl(["create", "deployment", "web", "--image=app:1"]);
+      const nodesOfPods = async () =>
+        (await plane.kubectl(["get", "pods", "-o", "jsonpath={.items[*].spec.nodeName}"])).stdout;
+      await expect.poll(nodesOfPods, { timeout: 60_000, interval: 250 }).toBe("n1");
     } finally {
       await plane.stop();
     }
