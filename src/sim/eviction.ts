@@ -8,7 +8,7 @@ import { type Backend, get, save, type Target } from "./backend.ts";
 import { remove } from "./delete.ts";
 import { type DeleteOptions, deleteOptionsOf } from "./delete-options.ts";
 import { allowedCondition, type Budget, budgetKind, setCondition } from "./disruption-budgets.ts";
-import { deepCopy, isObject } from "./json-value.ts";
+import { deepCopy, deepEqual, isObject } from "./json-value.ts";
 import { admitToNamespace } from "./namespaces.ts";
 import { timestamp } from "./object-meta.ts";
 import { isReady, setPodCondition } from "./pod-condition.ts";
@@ -33,7 +33,9 @@ export function evict(backend: Backend, target: Target, request: ApiRequest): vo
   const condition = { type: "DisruptionTarget", status: "True", reason, message: "Eviction API: evicting" };
   refuseOther(pod, options);
   setPodCondition(evicted, condition, backend.clock.now());
-  const { resourceVersion } = save(backend, target, evicted, false).object.metadata;
+  // A second eviction finds it marked already.
+  const marked = deepEqual(evicted, pod) ? pod : save(backend, target, evicted, false).object;
+  const { resourceVersion } = marked.metadata;
   remove(backend, target, options.resourceVersion === undefined ? options : { ...options, resourceVersion });
 }
 
