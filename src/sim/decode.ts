@@ -177,7 +177,7 @@ function otherVersion({ resource }: ServedKind, found: string): ApiError {
 /** A custom object is read whatever it says it is; its warnings are told also when it is then refused. */
 export function refuseOtherVersion(kind: ServedKind, object: KubeObject): void {
   if (kind.strategic) return;
-  if (object.apiVersion !== apiVersionOf(kind.resource)) throw otherVersion(kind, String(object.apiVersion));
+  if (object.apiVersion !== apiVersionOf(kind.resource)) throw otherVersion(kind, object.apiVersion);
   refuseOtherType(kind, object);
 }
 
