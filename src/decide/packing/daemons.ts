@@ -2,13 +2,13 @@
 // They ignore preferences, and where a daemon may or may not come, room is kept for it.
 
 import { sum } from "./node-view.ts";
-import type { Picture } from "./picture.ts";
+import type { PictureParts } from "./picture-parts.ts";
 import type { Pod } from "../../api/pod.ts";
 import type { Amounts } from "./resources.ts";
 import { required } from "./wishes.ts";
 import type { Template } from "./template.ts";
 
-export function daemonRoom(picture: Picture, template: Template): void {
+export function daemonRoom(picture: PictureParts, template: Template): void {
   for (const daemon of picture.daemons) {
     const plain = picture.kind(daemon);
     const kind = picture.kind(daemon, plain.signature, required(plain.wishes));
@@ -29,7 +29,7 @@ export function isDaemon({ metadata }: Pod): boolean {
 }
 
 /** What the daemons of a host will need beyond those that are there. */
-export function daemonsToCome(picture: Picture, index: number): Amounts {
+export function daemonsToCome(picture: PictureParts, index: number): Amounts {
   let missing: Amounts = new Float64Array(picture.space.names.length);
   for (const daemon of picture.daemons) {
     const plain = picture.kind(daemon);

@@ -4,9 +4,8 @@
 import { admit } from "./admit.ts";
 import { tooFewValues } from "./min-values.ts";
 import { sum } from "./node-view.ts";
-import type { Opening } from "./open.ts";
+import type { Opening, Search } from "./search.ts";
 import type { PodClass, Size } from "./pending.ts";
-import type { Search } from "./search.ts";
 import type { State } from "./template.ts";
 
 /** How many sizes that fit are weighed for each pod, from the largest down. */

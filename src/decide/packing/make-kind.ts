@@ -3,14 +3,14 @@
 import type { Pod } from "../../api/pod.ts";
 import type { Count, NodeFilter } from "./census.ts";
 import type { AffinityRule, Footprint, Kind, SpreadRule } from "./kind.ts";
-import type { Picture } from "./picture.ts";
+import type { PictureParts } from "./picture-parts.ts";
 import { type AffinityTerm, affinityTerm, selects, spreadPods } from "./pod-terms.ts";
 import { pairs, type Requirements, type SetByKey, setsOfLabels, setsOfTerms } from "./requirements.ts";
 import type { Wishes } from "./wishes.ts";
 
 type Input = { pod: Pod; signature: string; wishes: Wishes; footprint: Footprint };
 
-export function makeKind(picture: Picture, { pod, signature, wishes, footprint }: Input): Kind {
+export function makeKind(picture: PictureParts, { pod, signature, wishes, footprint }: Input): Kind {
   const { group } = footprint;
   const own = requiredPlaces(pod);
   const intern = (places: readonly SetByKey[]) => places.map(sets => picture.table.intern(sets));
@@ -73,7 +73,7 @@ function withPreferred(places: readonly SetByKey[], { preferredNodes }: Wishes):
 
 type SpreadInput = { wishes: Wishes; footprint: Footprint; own: readonly Requirements[] };
 
-function spreadRules(picture: Picture, pod: Pod, { wishes, footprint, own }: SpreadInput): SpreadRule[] {
+function spreadRules(picture: PictureParts, pod: Pod, { wishes, footprint, own }: SpreadInput): SpreadRule[] {
   const keys = [...new Set(wishes.spread.map(({ topologyKey }) => topologyKey))].sort();
   const isFree = own.every(({ sets }) => sets.size === 0);
   return [...wishes.spread, ...wishes.preferredSpread].map(constraint => {
@@ -100,7 +100,7 @@ function spreadRules(picture: Picture, pod: Pod, { wishes, footprint, own }: Spr
 
 // A zone without nodes is a domain as soon as a pool can launch one there for the pod; a host is not, for hosts are made
 // one by one.
-function addPoolDomains(picture: Picture, pod: Pod, count: Count): void {
+function addPoolDomains(picture: PictureParts, pod: Pod, count: Count): void {
   if (count.isHost) return;
   const domains = new Set<string>();
   for (const { template, limitedNodes } of picture.pools) {

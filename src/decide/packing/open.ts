@@ -6,11 +6,9 @@ import { tooFewValues } from "./min-values.ts";
 import { cheapestType, type OpenNode, typeFits } from "./node-view.ts";
 import type { PodClass } from "./pending.ts";
 import type { Amounts } from "./resources.ts";
-import type { PoolLeft, Search } from "./search.ts";
+import type { Opening, PoolLeft, Search } from "./search.ts";
 import type { State } from "./template.ts";
 import { dot } from "./worth.ts";
-
-export type Opening = { node: OpenNode; state: State; type: number; left: PoolLeft };
 
 export type PoolTrouble = Trouble | "limits" | "minValues" | "volume in use";
 

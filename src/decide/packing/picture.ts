@@ -11,6 +11,7 @@ import { hostPorts } from "./host-ports.ts";
 import { type Footprint, type Kind, kindSignature, labelsOf, namespaceOf } from "./kind.ts";
 import { makeKind } from "./make-kind.ts";
 import { domainOn, type OpenNode, sum } from "./node-view.ts";
+import type { PictureParts, Resident } from "./picture-parts.ts";
 import { affinityTerm } from "./pod-terms.ts";
 import { type PoolTemplate, poolTemplate } from "./pool-template.ts";
 import type { ExistingNode, Namespace, Problem, UpcomingNode } from "./problem.ts";
@@ -22,10 +23,7 @@ import { oneOf } from "./value-set.ts";
 import { type Storage, storageOf, volumeNeeds } from "./volumes.ts";
 import { relax, required, type Wishes, wishesOf } from "./wishes.ts";
 
-/** A pod on a host. */
-export type Resident = { pod: Pod; footprint: Footprint; amounts: Amounts; terminating: boolean };
-
-export class Picture {
+export class Picture implements PictureParts {
   readonly space = new ResourceSpace();
   readonly texts = new Texts();
   readonly table = new RequirementTable();

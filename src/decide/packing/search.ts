@@ -10,7 +10,6 @@ import { hostTrouble, isAdmitted } from "./host-rules.ts";
 import type { Kind, SpreadRule } from "./kind.ts";
 import { tooFewValues } from "./min-values.ts";
 import { cheapestType, domainOn, type OpenNode, sum } from "./node-view.ts";
-import type { Opening } from "./open.ts";
 import type { Pending, PodClass } from "./pending.ts";
 import type { Picture } from "./picture.ts";
 import type { PoolTemplate } from "./pool-template.ts";
@@ -23,6 +22,9 @@ export type Placed = { pod: Pod; kind: Kind; target: Target };
 export type FitTrouble = Trouble | "minValues" | "volume in use";
 
 export type PoolLeft = { pool: PoolTemplate; limits: Amounts | undefined; nodes: number };
+
+/** A node that could be made: what is still possible for it, and the pool that pays for it. */
+export type Opening = { node: OpenNode; state: State; type: number; left: PoolLeft };
 
 /** So few pods do not pay for the search of exact prices. */
 const few = 500;

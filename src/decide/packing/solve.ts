@@ -7,12 +7,12 @@ import { buildPicture } from "./build.ts";
 import { cheapestType, type OpenNode, possibleTypes, priceOf, sum } from "./node-view.ts";
 import type { Effort } from "./effort.ts";
 import { fill, topUp } from "./fill.ts";
-import { type Opening, openFor } from "./open.ts";
+import { openFor } from "./open.ts";
 import { gathered, type PodClass } from "./pending.ts";
 import type { Picture } from "./picture.ts";
 import type { Problem } from "./problem.ts";
 import { answerOf } from "./result.ts";
-import { Search } from "./search.ts";
+import { type Opening, Search } from "./search.ts";
 import type { State } from "./template.ts";
 import { dot } from "./worth.ts";
 

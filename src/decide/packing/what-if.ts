@@ -3,7 +3,8 @@
 
 import type { Pod } from "../../api/pod.ts";
 import type { Answer } from "./answer.ts";
-import type { Picture, Resident } from "./picture.ts";
+import type { Picture } from "./picture.ts";
+import type { Resident } from "./picture-parts.ts";
 import { solveOn } from "./solve.ts";
 
 /** `more`: pods that wait anyway and would compete for the same room. */

@@ -28,11 +28,6 @@ export const acceptedDifferences: readonly AcceptedDifference[] = [
     refusedWith: /Server-side apply not available on the server: .* use kubectl apply without --server-side/,
   },
   {
-    step: /^kubectl patch \S+ \S+ --type=strategic/,
-    reason: "Among the patch types that would have been accepted the real server names server-side apply.",
-    same: without(/, application\/apply-patch\+yaml/g),
-  },
-  {
     step: /^kubectl (logs|exec)/,
     reason: "The box runs no containers.",
     refusedWith: /the cluster in the box runs no containers: pods\/(log|exec) is not served/,
