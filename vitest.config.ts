@@ -1,6 +1,9 @@
 import { defineConfig } from "vitest/config";
 
-// Three suites by what they need: nothing, a server of ours over HTTP, a real control plane.
+// Many cases by rule rather than by hand: corpora and random worlds. They need nothing, but their time.
+const property = ["test/corpus.test.ts", "test/schema-recorded.test.ts", "test/packing/**/*.test.ts"];
+
+// Suites by what they need: nothing, time, a server of ours over HTTP, a real control plane.
 export default defineConfig({
   test: {
     testTimeout: 30_000,
@@ -8,10 +11,12 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["src/**/*.test.ts", "test/*.test.ts", "test/packing/**/*.test.ts"],
+          include: ["src/**/*.test.ts", "test/*.test.ts"],
+          exclude: property,
           testTimeout: 60_000,
         },
       },
+      { test: { name: "property", include: property, testTimeout: 120_000 } },
       {
         test: {
           name: "contract",

@@ -57,7 +57,7 @@ const steps = [
   imports,
   check("dead code", "knip"),
   suite("unit"),
-  ...(fast ? [] : [suite("contract"), suite("control-plane")]),
+  ...(fast ? [] : [suite("property"), suite("contract"), suite("control-plane")]),
 ];
 
 function counted(ok) {
