@@ -10,6 +10,9 @@ export type Request = {
   query: Record<string, string>;
   type?: string;
   body?: Json;
+  /** Bytes that need not be JSON, in place of `body`. */
+  text?: string;
+  accept?: string;
 };
 export type Answer = { code: number; warnings: readonly string[]; retryAfter: string; body: Json };
 export type WatchLine = { type: string; object: JsonObject };
@@ -58,19 +61,20 @@ export class HttpApi {
     return this.#agent.destroy();
   }
 
-  #request({ method, path, query, type, body }: Request) {
+  #request({ method, path, query, type, body, text, accept = "application/json" }: Request) {
+    const content = text ?? (body === undefined ? undefined : JSON.stringify(body));
     const search = new URLSearchParams(query).toString();
     return this.#agent.request({
       origin: this.#address.url,
       path: search === "" ? path : `${path}?${search}`,
       method,
       headers: {
-        accept: "application/json",
+        accept,
         authorization: `Bearer ${this.#address.token}`,
         "user-agent": "fettle-differential",
-        ...(body === undefined ? {} : { "content-type": type ?? "application/json" }),
+        ...(content === undefined ? {} : { "content-type": type ?? "application/json" }),
       },
-      body: body === undefined ? null : JSON.stringify(body),
+      body: content ?? null,
     });
   }
 }
