@@ -74,7 +74,10 @@ function refuseOther({ metadata }: KubeObject, { uid, resourceVersion }: DeleteO
   }
 }
 
-function settleFinalizers({ metadata }: KubeObject, { propagation }: DeleteOptions): void {
+// Namespaces read the deprecated orphanDependents in their own way: false waits for the dependents.
+function settleFinalizers({ metadata }: KubeObject, options: DeleteOptions): void {
+  const { orphanDependents } = options;
+  const propagation = orphanDependents === undefined ? options.propagation : orphanDependents ? "Orphan" : "Foreground";
   if (propagation === undefined) return;
   const others = (metadata.finalizers ?? []).filter(name => name !== "orphan" && name !== "foregroundDeletion");
   if (propagation === "Orphan") others.push("orphan");
