@@ -26,7 +26,7 @@ export type Recorded = {
   objects: RecordedObject[];
 };
 
-const file = new URL("../../vectors/schema.json", import.meta.url);
+const file = new URL("../../schema-recorded.json", import.meta.url);
 const objectsPerShape = 40;
 const sampleSeed = 1;
 export const rulesPerSchema = 60;
