@@ -13,14 +13,16 @@ export default defineConfig({
           name: "unit",
           include: ["src/**/*.test.ts", "test/*.test.ts"],
           exclude: property,
+          setupFiles: ["test/seed.ts"],
           testTimeout: 60_000,
         },
       },
-      { test: { name: "property", include: property, testTimeout: 120_000 } },
+      { test: { name: "property", include: property, setupFiles: ["test/seed.ts"], testTimeout: 120_000 } },
       {
         test: {
           name: "contract",
           include: ["test/contract/**/*.test.ts"],
+          setupFiles: ["test/seed.ts"],
           globalSetup: "test/control-plane/shared.ts",
           testTimeout: 120_000,
           hookTimeout: 600_000,
@@ -30,6 +32,7 @@ export default defineConfig({
         test: {
           name: "control-plane",
           include: ["test/control-plane/**/*.test.ts"],
+          setupFiles: ["test/seed.ts"],
           globalSetup: "test/control-plane/shared.ts",
           testTimeout: 600_000,
           hookTimeout: 1_800_000,

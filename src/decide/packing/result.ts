@@ -1,5 +1,6 @@
 // From the working state of a search to its answer in the words of the API.
 
+import { podKey } from "../../api/pod.ts";
 import type { Answer, NewNode, Placement, Unplaced } from "./answer.ts";
 import { explain } from "./explain.ts";
 import { type OpenNode, possibleTypes, sum } from "./node-view.ts";
@@ -24,6 +25,8 @@ export function* answerOf(search: Search, stuck: readonly PodClass[], effort: Ef
     effort.work += search.picture.hosts.length;
     yield;
   }
+  // Listed in an order that does not depend on which class was given up first.
+  unplaced.sort((a, b) => (podKey(a.pod) < podKey(b.pod) ? -1 : 1));
   return { placements, newNodes, unplaced };
 }
 
