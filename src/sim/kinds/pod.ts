@@ -82,6 +82,8 @@ function prepareNew(pod: Pod, now: number): void {
 
 function prepareStatus(pod: Pod, old: Pod): void {
   pod.spec = old.spec;
+  // A status cannot say when the pod goes; the stored time is put back with the other system fields.
+  delete pod.metadata.deletionTimestamp;
   // Kubelets of old wrote owners back in a form that broke garbage collection.
   if (old.metadata.ownerReferences) pod.metadata.ownerReferences = old.metadata.ownerReferences;
   else delete pod.metadata.ownerReferences;
