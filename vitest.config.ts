@@ -13,6 +13,8 @@ export default defineConfig({
           name: "unit",
           include: ["src/**/*.test.ts", "test/*.test.ts"],
           exclude: property,
+          // All cores: the fast half is for people who wait.
+          maxWorkers: "100%",
           setupFiles: ["test/seed.ts"],
           testTimeout: 60_000,
         },
