@@ -4,7 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 const fast = process.argv.includes("--fast");
 const scratch = mkdtempSync(join(tmpdir(), "fettle-test-"));
@@ -72,6 +72,7 @@ function tally(report, code) {
   let found = { passed: 0, failed: 0, skipped: 0 };
   try {
     const json = JSON.parse(readFileSync(report, "utf8"));
+    noteFailures(json);
     found = {
       passed: json.numPassedTests,
       failed: json.numFailedTests,
@@ -85,8 +86,20 @@ function tally(report, code) {
   return silent ? { ...found, failed: 1 } : found;
 }
 
+/** Told again at the very end: a log that is cut keeps its tail. */
+function noteFailures({ testResults }) {
+  for (const { name, message, assertionResults } of testResults) {
+    const file = relative(process.cwd(), name);
+    const failed = assertionResults.filter(({ status }) => status === "failed");
+    for (const { fullName, failureMessages } of failed)
+      failures.push([`${file}: ${fullName}`, failureMessages.join("\n")]);
+    if (failed.length === 0 && message) failures.push([file, message]);
+  }
+}
+
 const seconds = since => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 const total = { passed: 0, failed: 0, skipped: 0 };
+const failures = [];
 const rows = [];
 const startedAt = performance.now();
 for (const step of steps) {
@@ -100,6 +113,7 @@ rmSync(scratch, { recursive: true, force: true });
 
 const line = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ""}`;
+for (const [name, message] of failures) console.log(`\n✗ ${name}\n${message.split("\n").slice(0, 40).join("\n")}`);
 console.log(`\n── all, in ${seconds(startedAt)}`);
 for (const [name, took, result] of rows) console.log(`${name.padEnd(16)}${took.padStart(10)}   ${line(result)}`);
 console.log(line(total));
