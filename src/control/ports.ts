@@ -1,7 +1,10 @@
 // What the shell needs from outside. Each port has a production adapter and one on the virtual clock.
 
 import type { KubeObject, Manifest, Resource } from "../api/meta.ts";
+import type { NodeClaim } from "../api/node-claim.ts";
 import type { Status } from "../api/status.ts";
+import type { NodeClassRef, ProviderView } from "../snapshot/picture.ts";
+import type { Instance, ListedInstance, ProviderError } from "../snapshot/instance.ts";
 
 /** An instant in milliseconds since the epoch, or a duration in milliseconds. */
 export type Clock = {
@@ -143,4 +146,53 @@ export type KubeApi = {
     selection: Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">,
     options?: DeleteOptions,
   ): Promise<void>;
+};
+
+/** Keeps one kind in step with the API for as long as it runs (src/kube/reflector.ts). */
+export type Feed = <T>(options: {
+  resource: Resource;
+  selection?: Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">;
+  /** Returning `previous` says that nothing of interest has changed: no handler is called. */
+  project: (raw: KubeObject, previous: T | undefined) => T;
+  handlers: {
+    added(value: T): void;
+    updated(value: T, previous: T): void;
+    deleted(value: T): void;
+    synced?(): void;
+  };
+}) => Fed;
+
+export type Fed = {
+  readonly synced: boolean;
+  /** Since the last event or bookmark. */
+  ageMs(): number;
+  stop(): void;
+};
+
+export type LaunchRequest = {
+  claim: NodeClaim;
+  /** The claim's, or the provider's default. */
+  nodeClass: NodeClassRef;
+  /** Tag of the cluster; with the claim's uid it makes a second call find the first one's instance. */
+  cluster: string;
+};
+
+export type CallOptions = { signal?: AbortSignal };
+
+/** Where machines come from. Errors are values; a rejected promise means the same as Unknown. */
+export type InstanceProvider = {
+  readonly view: ProviderView;
+  /** Told whenever something in `view` has changed. */
+  onChange(changed: () => void): void;
+  /** Launches the instance of a claim, or finds the one that an earlier call launched. */
+  create(request: LaunchRequest, options?: CallOptions): Promise<Instance | ProviderError>;
+  get(providerID: string, options?: CallOptions): Promise<Instance | "gone" | ProviderError>;
+  /** Those of the cluster, or an error: never a part of them. */
+  list(cluster: string, options?: CallOptions): Promise<readonly ListedInstance[] | ProviderError>;
+  /** Asks for its end, as often as one likes. */
+  delete(providerID: string, options?: CallOptions): Promise<"terminating" | "gone" | ProviderError>;
+  reboot(providerID: string, options?: CallOptions): Promise<"rebooting" | "gone" | ProviderError>;
+  /** Why the instance is no longer as its class says; undefined: it is. */
+  drift(claim: NodeClaim, options?: CallOptions): Promise<string | undefined | ProviderError>;
+  stop(): void;
 };

@@ -1,0 +1,238 @@
+// The words of the core: what a rule is asked and what it answers. Plain values, so that the shell, the views and the
+// tests share them and none needs the other.
+
+import type { NodeActionSpec, NodeActionStatus } from "../api/node-action.ts";
+import type { NodeClaimStatus } from "../api/node-claim.ts";
+import type { Manifest } from "../api/meta.ts";
+import type { NodePoolStatus } from "../api/node-pool.ts";
+import type { SafetyPolicyStatus } from "../api/safety-policy.ts";
+import type { Taint } from "../api/taint.ts";
+import type { Instant } from "../api/time.ts";
+import type { Picture, Subject, SubjectKind } from "../snapshot/picture.ts";
+import type { ConditionView } from "../snapshot/views.ts";
+
+/** An object a command is meant for. With another uid it is another object, and the command does nothing. */
+export type Target = { readonly name: string; readonly uid: string; readonly namespace?: string };
+
+/** Values to set; null takes a key away. Finalizers are added or taken away one by one. */
+export type MetadataChange = {
+  readonly labels?: Readonly<Record<string, string | null>>;
+  readonly annotations?: Readonly<Record<string, string | null>>;
+  readonly addFinalizers?: readonly string[];
+  readonly removeFinalizers?: readonly string[];
+};
+
+/** A condition to be written; the executor stamps it with its own time where `since` is absent. */
+export type ConditionChange = Omit<ConditionView, "since"> & { readonly since?: Instant };
+/** `conditions` is the whole list as it shall be (decide/conditions.ts keeps `since` where the status stays). */
+export type StatusChange<S> = Partial<Omit<S, "conditions">> & { readonly conditions?: readonly ConditionChange[] };
+
+export type NodeChange = MetadataChange & {
+  readonly addTaints?: readonly Taint[];
+  /** By key and effect. */
+  readonly removeTaints?: readonly Pick<Taint, "key" | "effect">[];
+  /** The claim that owns the node from now on. */
+  readonly owner?: Target;
+};
+
+/** How an action stands. Steps and waits are written without times; the executor stamps what is new. */
+export type ActionProgress = {
+  readonly phase?: NonNullable<NodeActionStatus["phase"]>;
+  /** Steps that have begun, in order; the last may be running. */
+  readonly steps?: readonly { readonly name: string; readonly isFinished: boolean; readonly message?: string }[];
+  /** null: it waits for nothing any more. */
+  readonly waitingFor?: { readonly reason: string; readonly message: string; readonly until?: Instant } | null;
+  readonly outcome?: string;
+  readonly error?: string;
+};
+
+export type Command = { readonly why: string } & (
+  | { readonly kind: "create-claim"; readonly manifest: Manifest & { metadata: { name: string } } }
+  /** Metadata first, then status, both only if the claim still has this version. */
+  | {
+      readonly kind: "update-claim";
+      readonly claim: Target;
+      readonly resourceVersion: string;
+      readonly metadata?: MetadataChange;
+      readonly status?: StatusChange<NodeClaimStatus>;
+    }
+  /** Of a claim on which nothing runs yet; a claim with a node goes by an action. */
+  | { readonly kind: "delete-claim"; readonly claim: Target; readonly resourceVersion: string }
+  /** Asks the provider, and writes what it answered into the claim. */
+  | { readonly kind: "launch-instance"; readonly claim: Target }
+  | { readonly kind: "delete-instance"; readonly providerID: string; readonly claim?: Target }
+  | { readonly kind: "look-up-instance"; readonly providerID: string }
+  | { readonly kind: "list-instances" }
+  | { readonly kind: "update-node"; readonly node: Target; readonly change: NodeChange }
+  | { readonly kind: "delete-node"; readonly node: Target }
+  | { readonly kind: "evict-pod"; readonly pod: Target & { readonly namespace: string } }
+  /** By force: gone at `deadline`, or in a second if that has passed. */
+  | { readonly kind: "delete-pod"; readonly pod: Target & { readonly namespace: string }; readonly deadline: Instant }
+  | {
+      readonly kind: "open-action";
+      readonly name: string;
+      readonly spec: NodeActionSpec;
+      readonly phase: "Pending" | "DryRun";
+    }
+  | {
+      readonly kind: "update-action";
+      readonly action: Target;
+      readonly resourceVersion: string;
+      readonly spec?: Partial<Pick<NodeActionSpec, "epoch" | "deadline" | "joined" | "termination" | "replacements">>;
+      readonly progress?: ActionProgress;
+    }
+  /** Reads node, lease and claim live, judges once more (decide/actions.ts `stillHolds`), then deletes the claim. */
+  | { readonly kind: "start-action"; readonly action: Target }
+  | { readonly kind: "delete-action"; readonly action: Target }
+  | {
+      readonly kind: "update-pool";
+      readonly pool: Target;
+      readonly metadata?: MetadataChange;
+      readonly status?: StatusChange<NodePoolStatus>;
+    }
+  | {
+      readonly kind: "update-safety-policy";
+      readonly policy: Target;
+      readonly status: StatusChange<SafetyPolicyStatus>;
+    }
+);
+export type CommandKind = Command["kind"];
+
+/** Commands after which something that worked may not. None is sent on a stale picture. */
+export const destructiveKinds: ReadonlySet<CommandKind> = new Set<CommandKind>([
+  "delete-claim",
+  "delete-instance",
+  "delete-node",
+  "evict-pod",
+  "delete-pod",
+  "open-action",
+  "start-action",
+]);
+
+/** A "no" or "not yet". */
+export type Refusal = {
+  readonly subject: Subject;
+  /** A fact in a few words, such as budget-spent. */
+  readonly code: string;
+  readonly message: string;
+  /** When it ends by itself, where that is known. */
+  readonly until?: Instant;
+  /** What would end it sooner. */
+  readonly liftedBy: string;
+};
+
+/** For an Event; said once, however often it is decided. */
+export type Notice = {
+  readonly about: { readonly kind: "Node" | "NodeClaim" | "NodePool" | "Pod" | "NodeAction" | "SafetyPolicy" } & Target;
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+};
+
+/** A reason to take a node away; the arbiter says whether and when. What `NodeActionSpec` needs and the rule knows. */
+export type Proposal = Pick<
+  NodeActionSpec,
+  "node" | "claim" | "action" | "method" | "termination" | "askedBy" | "message" | "policy" | "replacements" | "batch"
+> & {
+  /** `seenAt` is stamped when the action is written. */
+  readonly evidence: readonly Omit<NodeActionSpec["evidence"][number], "seenAt">[];
+  /** Since when it is due: among equals the longest due goes first. */
+  readonly dueAt: Instant;
+  /** Higher goes first among the same action; default 0. */
+  readonly priority?: number;
+  /** When what is left on the node goes by force. */
+  readonly deadline?: Instant;
+  /** The pool's, check's or policy's own wish. */
+  readonly dryRun?: boolean;
+};
+
+export type Decision = {
+  readonly commands: readonly Command[];
+  readonly proposals: readonly Proposal[];
+  readonly refusals: readonly Refusal[];
+  readonly notices: readonly Notice[];
+  /** The decision stands until what it read changes, or this instant. */
+  readonly wakeAt: Instant | undefined;
+};
+
+export const nothing: Decision = { commands: [], proposals: [], refusals: [], notices: [], wakeAt: undefined };
+
+/** What was chosen at the start and holds for every turn. */
+export type Settings = {
+  /** The tag of our instances. */
+  readonly cluster: string;
+  readonly dryRun: boolean;
+  readonly foreignClaims: "ignore" | "repair";
+};
+
+export type Context = {
+  readonly picture: Picture;
+  readonly now: Instant;
+  readonly settings: Settings;
+  /** Of our term as leader. */
+  readonly epoch: number;
+};
+
+/** The parts that --controllers can switch off. */
+export const controllers = ["lifecycle", "termination", "replicas", "garbage", "ledger"] as const;
+export type ControllerName = (typeof controllers)[number];
+
+/** One rule judges one subject at a time. */
+export type Rule = {
+  readonly name: string;
+  readonly controller: ControllerName;
+  readonly kind: SubjectKind;
+  decide(name: string, context: Context): Decision;
+};
+
+/** How a command ended. `stale`: the object had moved on; `retry`: not now; `refused`: never so. */
+export type Outcome =
+  | { readonly result: "done" | "already-so" | "stale" }
+  | { readonly result: "retry"; readonly reason: string; readonly message: string; readonly afterMs?: number }
+  | { readonly result: "refused"; readonly reason: string; readonly message: string };
+
+export type JournalEntry =
+  | {
+      readonly at: Instant;
+      readonly event: "decided";
+      readonly rule: string;
+      readonly subject: Subject;
+      readonly command: Command;
+    }
+  | { readonly at: Instant; readonly event: "ended"; readonly command: Command; readonly outcome: Outcome }
+  | { readonly at: Instant; readonly event: "refused" | "lifted"; readonly refusal: Refusal }
+  | { readonly at: Instant; readonly event: "noticed"; readonly notice: Notice }
+  | { readonly at: Instant; readonly event: "leading" | "following"; readonly epoch: number; readonly message: string };
+
+/** One command at a time in each lane; lanes run side by side. */
+export function laneOf(command: Command): string {
+  switch (command.kind) {
+    case "create-claim":
+      return `claim/${command.manifest.metadata.name}`;
+    case "update-claim":
+    case "delete-claim":
+    case "launch-instance":
+      return `claim/${command.claim.name}`;
+    case "delete-instance":
+    case "look-up-instance":
+      return `instance/${command.providerID}`;
+    case "list-instances":
+      return "instances";
+    case "update-node":
+    case "delete-node":
+      return `node/${command.node.name}`;
+    case "evict-pod":
+    case "delete-pod":
+      return `pod/${command.pod.namespace}/${command.pod.name}`;
+    case "open-action":
+      return `action/${command.name}`;
+    case "update-action":
+    case "start-action":
+    case "delete-action":
+      return `action/${command.action.name}`;
+    case "update-pool":
+      return `pool/${command.pool.name}`;
+    case "update-safety-policy":
+      return "safety-policy";
+  }
+}

@@ -1,0 +1,125 @@
+// How rules read the cluster: one picture, the same for the whole turn, with every join already made. Look-ups cost
+// nothing or as much as their answer; nothing here can be changed, and nothing is read live.
+
+import type { InstanceType } from "../api/instance-type.ts";
+import type { Instant, Millis } from "../api/time.ts";
+import type {
+  ActionView,
+  AttachmentView,
+  ClaimView,
+  DisruptionBudgetView,
+  InstanceListView,
+  InstanceView,
+  NodeView,
+  PodView,
+  PoolView,
+  SafetyView,
+} from "./views.ts";
+
+/** What a decision is about. `check` and further kinds come with their rules. */
+export type SubjectKind = "claim" | "node" | "pool" | "action" | "cluster";
+export type Subject = `${Exclude<SubjectKind, "cluster">}/${string}` | "cluster";
+
+/** A node that is going away or out of service: by its deletion, its claim's, or an open action that is carried out. */
+export type Departure = {
+  readonly node: { readonly name: string; readonly uid: string };
+  readonly claim?: ClaimView;
+  readonly pool?: string;
+  readonly zone?: string;
+  /** Absent: nobody has opened one yet. */
+  readonly action?: ActionView;
+};
+
+export type NodeClassRef = { readonly group: string; readonly kind: string; readonly name: string };
+
+export type NodeClassState =
+  | { readonly state: "Ready"; readonly generation: number }
+  | { readonly state: "NotFound" | "Terminating" | "NotReady"; readonly message: string };
+
+/** One pair of condition and status that means a sick node, with how long it is borne where nobody says otherwise. */
+export type RepairStatement = {
+  readonly conditionType: string;
+  readonly conditionStatus: string;
+  readonly toleration: Millis;
+};
+
+/** What the provider can say at once, from what it has seen. */
+export type ProviderView = {
+  readonly name: string;
+  /** Claims of other classes are somebody else's: their lifecycle, termination and instances are not ours. */
+  serves(kind: Pick<NodeClassRef, "group" | "kind">): boolean;
+  /** For pools and claims that name none. */
+  readonly defaultClass: NodeClassRef | undefined;
+  nodeClass(ref: NodeClassRef): NodeClassState;
+  instanceTypes(ref: NodeClassRef): readonly InstanceType[];
+  readonly repairStatements: readonly RepairStatement[];
+};
+
+/** Why a command on an object last failed, until one succeeds. `retryAt`: before then it is not tried again. */
+export type FailureView = {
+  readonly at: Instant;
+  readonly retryAt: Instant;
+  readonly count: number;
+  /** The Status reason of the API server or the class of the provider's error; empty: no answer. */
+  readonly reason: string;
+  readonly message: string;
+};
+
+/** A kind whose watch has been silent for too long, or has not been listed whole. */
+export type Staleness = { readonly resource: string; readonly message: string };
+
+export type Picture = {
+  node(name: string): NodeView | undefined;
+  nodeByUid(uid: string): NodeView | undefined;
+  nodes(): Iterable<NodeView>;
+  readonly nodeCount: number;
+  /** The zone of a node: its claim's word before its own label. */
+  zoneOf(node: NodeView): string | undefined;
+  /** How many nodes a zone has. */
+  nodeCountIn(zone: string): number;
+
+  claim(name: string): ClaimView | undefined;
+  claims(): Iterable<ClaimView>;
+  /** By providerID. Undefined when there is none or more than one: a doubtful node is nobody's. */
+  claimOf(node: NodeView): ClaimView | undefined;
+  /** Usually one; several mean that the providerID is not unique. */
+  nodesOf(claim: ClaimView): readonly NodeView[];
+  claimsOfPool(pool: string): Iterable<ClaimView>;
+  claimCountOfPool(pool: string): number;
+  /** Nodes whose claim is of the pool. */
+  nodesOfPool(pool: string): Iterable<NodeView>;
+
+  podsOn(nodeName: string): Iterable<PodView>;
+  pod(namespace: string, name: string): PodView | undefined;
+  budgetsOver(pod: PodView): readonly DisruptionBudgetView[];
+  attachmentsOn(nodeName: string): Iterable<AttachmentView>;
+  /** The PersistentVolume behind a pod's claim. */
+  volumeOf(namespace: string, volumeClaim: string): string | undefined;
+
+  pool(name: string): PoolView | undefined;
+  pools(): Iterable<PoolView>;
+
+  action(name: string): ActionView | undefined;
+  /** Every action, finished ones included. */
+  actions(): Iterable<ActionView>;
+  /** Not finished and carried out; of dry runs see `dryRunsOn`. */
+  openActionOn(nodeUid: string): ActionView | undefined;
+  openActions(): Iterable<ActionView>;
+  dryRunsOn(nodeUid: string): readonly ActionView[];
+  /** Finished at or after the instant, newest last; dry runs are left out. */
+  finishedSince(at: Instant): Iterable<ActionView>;
+  /** The ledger: what is unavailable now, whoever asked. */
+  departures(): Iterable<Departure>;
+  readonly departureCount: number;
+
+  readonly safety: SafetyView;
+  readonly provider: ProviderView;
+  instance(providerID: string): InstanceView | undefined;
+  /** The last complete list of the provider's instances. */
+  readonly instanceList: InstanceListView | undefined;
+
+  /** Of the last command on the object, by the key of its lane (decide/decision.ts `laneOf`). */
+  failure(lane: string): FailureView | undefined;
+  /** Something is older than it may be: nothing destructive is decided. */
+  readonly staleness: Staleness | undefined;
+};

@@ -1,0 +1,142 @@
+// What the picture keeps of each object: what some rule reads and nothing else, with times as instants. Views never
+// change; a new state of the object is a new view, and one that looks the same is the same view.
+
+import type { NodeActionSpec, NodeActionStatus } from "../api/node-action.ts";
+import type { EffectiveNodeClaim, EffectiveNodePool } from "../api/effective-node-pool.ts";
+import type { EffectiveSafetyPolicy } from "../api/effective-safety-policy.ts";
+import type { NodePoolSpec, NodePoolStatus } from "../api/node-pool.ts";
+import type { NodeClaimStatus } from "../api/node-claim.ts";
+import type { OwnerReference } from "../api/meta.ts";
+import type { Labels, Selector } from "../api/selector.ts";
+import type { ResourceList } from "../api/pod.ts";
+import type { Taint } from "../api/taint.ts";
+import type { Instant, Millis } from "../api/time.ts";
+import type { ListedInstance } from "./instance.ts";
+
+export type MetaView = {
+  readonly name: string;
+  readonly uid: string;
+  /** Of the last change that a rule could see. Good as a precondition where every change is one (claims, actions). */
+  readonly resourceVersion: string;
+  readonly createdAt: Instant;
+  /** The deletionTimestamp: since when somebody wants it gone. */
+  readonly deletingSince?: Instant;
+  readonly labels: Labels;
+  readonly annotations: Labels;
+  readonly finalizers: readonly string[];
+};
+
+export type ConditionView = {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  /** lastTransitionTime, as the reporter says; absent: it says none that can be read. */
+  readonly since?: Instant;
+};
+
+export type NodeView = MetaView & {
+  readonly providerID?: string;
+  /** In the order of the object; heartbeat times are left out. */
+  readonly conditions: readonly ConditionView[];
+  readonly taints: readonly Taint[];
+  readonly isCordoned: boolean;
+  readonly capacity: ResourceList;
+  readonly allocatable: ResourceList;
+  readonly owners: readonly OwnerReference[];
+};
+
+export type ClaimView = MetaView & {
+  readonly generation: number;
+  readonly owners: readonly OwnerReference[];
+  /** The label karpenter.sh/nodepool; absent: a claim that somebody made by hand. */
+  readonly pool?: string;
+  readonly zone?: string;
+  readonly spec: EffectiveNodeClaim;
+  readonly status: NodeClaimStatus;
+  readonly conditions: readonly ConditionView[];
+  readonly providerID?: string;
+  /** The annotation karpenter.sh/nodeclaim-termination-timestamp: when what is left on the node goes by force. */
+  readonly terminationAt?: Instant;
+};
+
+/** Tiers of the drain, in their order. */
+export type PodTier = "workload" | "daemon" | "critical" | "critical-daemon";
+
+export type PodView = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly nodeName?: string;
+  readonly createdAt: Instant;
+  readonly startedAt?: Instant;
+  /** When its grace ends: the deletionTimestamp, which for pods lies in the future while they stop. */
+  readonly deletionAt?: Instant;
+  /** terminationGracePeriodSeconds. */
+  readonly graceMs: Millis;
+  readonly phase: "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
+  readonly isReady: boolean;
+  readonly tier: PodTier;
+  /** Owned by its node: the kubelet's own, which no API call ends. */
+  readonly isStatic: boolean;
+  readonly toleratesDisruption: boolean;
+  readonly labels: Labels;
+  /** The annotation karpenter.sh/do-not-disrupt as written. */
+  readonly doNotDisrupt?: string;
+  readonly ownerKind?: string;
+  /** Names of PersistentVolumeClaims. */
+  readonly volumeClaims: readonly string[];
+};
+
+export type DisruptionBudgetView = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** Undefined: it selects no pod. */
+  readonly selector: Selector | undefined;
+  readonly disruptionsAllowed: number;
+  readonly evictsUnhealthyAlways: boolean;
+  /** Its status speaks of its present spec. */
+  readonly isObserved: boolean;
+};
+
+export type AttachmentView = {
+  readonly name: string;
+  readonly uid: string;
+  readonly nodeName: string;
+  readonly volume?: string;
+  readonly deletingSince?: Instant;
+};
+
+export type VolumeClaimView = { readonly namespace: string; readonly name: string; readonly volume?: string };
+
+export type PoolView = MetaView & {
+  readonly generation: number;
+  readonly written: NodePoolSpec;
+  readonly effective: EffectiveNodePool;
+  /** What the API server cannot judge and is wrong: the pool starts nothing until it is mended. */
+  readonly invalid?: string;
+  readonly status: NodePoolStatus;
+  readonly conditions: readonly ConditionView[];
+};
+
+export type ActionView = MetaView & { readonly spec: NodeActionSpec; readonly status: NodeActionStatus };
+
+export type SafetyView = {
+  /** Absent: there is no such object, and its defaults hold. */
+  readonly meta?: MetaView & { readonly generation: number };
+  readonly policy: EffectiveSafetyPolicy;
+  /** It cannot be understood: nothing new starts until it is mended. */
+  readonly invalid?: string;
+};
+
+/** What the provider last said of an instance, and when. */
+export type InstanceView = {
+  readonly providerID: string;
+  readonly state: "running" | "terminating" | "gone";
+  readonly seenAt: Instant;
+  /** Of a row of `gone` answers to a look-up, the first. */
+  readonly goneSince?: Instant;
+};
+
+export type InstanceListView = { readonly at: Instant; readonly instances: readonly ListedInstance[] };
