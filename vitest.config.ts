@@ -1,7 +1,12 @@
 import { defineConfig } from "vitest/config";
 
 // Many cases by rule rather than by hand: corpora and random worlds. They need nothing, but their time.
-const property = ["test/corpus.test.ts", "test/schema-recorded.test.ts", "test/packing/**/*.test.ts"];
+const property = [
+  "test/corpus.test.ts",
+  "test/schema-recorded.test.ts",
+  "test/packing/**/*.test.ts",
+  "test/simulation/**/*.test.ts",
+];
 
 // Suites by what they need: nothing, time, a server of ours over HTTP, a real control plane.
 export default defineConfig({
