@@ -3,11 +3,12 @@
 // While the picture may be incomplete `synced` is false; how old it may be says `ageMs`.
 
 import type { KubeObject, Resource } from "../api/meta.ts";
+import { isOlder } from "../api/resource-version.ts";
 import { ApiError } from "../api/status.ts";
 import type { Clock, KubeApi, ListOptions, ObjectKey, WatchEvent } from "../control/ports.ts";
 import { backoff } from "./backoff.ts";
 import { DecodeError, SilenceError } from "./errors.ts";
-import { type CacheHandlers, isOlder, type Project, WatchCache } from "./watch-cache.ts";
+import { type CacheHandlers, type Project, WatchCache } from "./watch-cache.ts";
 import { afterWatch, isGone, type NextWatch } from "./watch-end.ts";
 
 const PAGE_ITEMS_MAX = 500;

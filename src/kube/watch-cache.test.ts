@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../api/meta.ts";
-import { isOlder, WatchCache } from "./watch-cache.ts";
+import { WatchCache } from "./watch-cache.ts";
 
 function node(name: string, resourceVersion: number, fields: { uid?: string; ready?: string } = {}): KubeObject {
   const uid = fields.uid ?? `uid-${name}`;
@@ -194,14 +194,3 @@ function eventsOf(steps: readonly Step[]): Event[] {
     return [{ name, deleted, version, apply: cache => (deleted ? cache.removed(object) : cache.changed(object)) }];
   });
 }
-
-describe("versions", () => {
-  test.each([
-    ["9", "10", true],
-    ["10", "9", false],
-    ["10", "10", false],
-    ["18446744073709551614", "18446744073709551615", true],
-    ["abc", "10", false],
-    ["10", "abc", false],
-  ])("%s is older than %s: %s", (one, other, older) => expect(isOlder(one, other)).toBe(older));
-});

@@ -2,6 +2,7 @@
 // late, changes itself first and then calls the handlers, all in the caller's tick. Never asks for anything.
 
 import type { KubeObject } from "../api/meta.ts";
+import { isOlder } from "../api/resource-version.ts";
 import type { ObjectKey } from "../control/ports.ts";
 
 export type CacheHandlers<T> = {
@@ -117,15 +118,6 @@ export class WatchCache<T> {
     if (value !== previous) this.#handlers.updated(value, previous);
     return true;
   }
-}
-
-/**
- * Versions of one kind in one cluster are decimals that grow (promised by Kubernetes since 1.35, true before). Where
- * they are something else, no order is known and the stream's own order stands.
- */
-export function isOlder(version: string, than: string): boolean {
-  if (!/^\d+$/.test(version) || !/^\d+$/.test(than)) return false;
-  return version.length === than.length ? version < than : version.length < than.length;
 }
 
 function keyOf({ name, namespace }: ObjectKey): string {

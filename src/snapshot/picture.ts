@@ -22,6 +22,7 @@ export type Subject = `${Exclude<SubjectKind, "cluster">}/${string}` | "cluster"
 
 /** A node that is going away or out of service: by its deletion, its claim's, or an open action that is carried out. */
 export type Departure = {
+  /** Where the node cannot be seen any more and no action names it, the uid is that of its claim. */
   readonly node: { readonly name: string; readonly uid: string };
   readonly claim?: ClaimView;
   readonly pool?: string;
@@ -68,6 +69,7 @@ export type FailureView = {
 /** A kind whose watch has been silent for too long, or has not been listed whole. */
 export type Staleness = { readonly resource: string; readonly message: string };
 
+/** Whatever comes in numbers comes in the order of names or uids, never in that of arrival. */
 export type Picture = {
   node(name: string): NodeView | undefined;
   nodeByUid(uid: string): NodeView | undefined;
@@ -102,7 +104,7 @@ export type Picture = {
   action(name: string): ActionView | undefined;
   /** Every action, finished ones included. */
   actions(): Iterable<ActionView>;
-  /** Not finished and carried out; of dry runs see `dryRunsOn`. */
+  /** Not finished and carried out, also one that is only provisional yet; of dry runs see `dryRunsOn`. */
   openActionOn(nodeUid: string): ActionView | undefined;
   openActions(): Iterable<ActionView>;
   dryRunsOn(nodeUid: string): readonly ActionView[];

@@ -6,6 +6,7 @@ import type { EffectiveNodeClaim, EffectiveNodePool } from "../api/effective-nod
 import type { EffectiveSafetyPolicy } from "../api/effective-safety-policy.ts";
 import type { NodePoolSpec, NodePoolStatus } from "../api/node-pool.ts";
 import type { NodeClaimStatus } from "../api/node-claim.ts";
+import type { SafetyPolicyStatus } from "../api/safety-policy.ts";
 import type { OwnerReference } from "../api/meta.ts";
 import type { Labels, Selector } from "../api/selector.ts";
 import type { ResourceList } from "../api/pod.ts";
@@ -35,6 +36,12 @@ export type ConditionView = {
   readonly since?: Instant;
 };
 
+/**
+ * Of what we have asked for and the server has not yet confirmed: it is there and counts, but its uid and its
+ * resourceVersion are empty. Nothing may be built on it: wait until it is real.
+ */
+type Provisional = { readonly isProvisional?: true };
+
 export type NodeView = MetaView & {
   readonly providerID?: string;
   /** In the order of the object; heartbeat times are left out. */
@@ -46,19 +53,20 @@ export type NodeView = MetaView & {
   readonly owners: readonly OwnerReference[];
 };
 
-export type ClaimView = MetaView & {
-  readonly generation: number;
-  readonly owners: readonly OwnerReference[];
-  /** The label karpenter.sh/nodepool; absent: a claim that somebody made by hand. */
-  readonly pool?: string;
-  readonly zone?: string;
-  readonly spec: EffectiveNodeClaim;
-  readonly status: NodeClaimStatus;
-  readonly conditions: readonly ConditionView[];
-  readonly providerID?: string;
-  /** The annotation karpenter.sh/nodeclaim-termination-timestamp: when what is left on the node goes by force. */
-  readonly terminationAt?: Instant;
-};
+export type ClaimView = MetaView &
+  Provisional & {
+    readonly generation: number;
+    readonly owners: readonly OwnerReference[];
+    /** The label karpenter.sh/nodepool; absent: a claim that somebody made by hand. */
+    readonly pool?: string;
+    readonly zone?: string;
+    readonly spec: EffectiveNodeClaim;
+    readonly status: NodeClaimStatus;
+    readonly conditions: readonly ConditionView[];
+    readonly providerID?: string;
+    /** The annotation karpenter.sh/nodeclaim-termination-timestamp: when what is left on the node goes by force. */
+    readonly terminationAt?: Instant;
+  };
 
 /** Tiers of the drain, in their order. */
 export type PodTier = "workload" | "daemon" | "critical" | "critical-daemon";
@@ -120,12 +128,15 @@ export type PoolView = MetaView & {
   readonly conditions: readonly ConditionView[];
 };
 
-export type ActionView = MetaView & { readonly spec: NodeActionSpec; readonly status: NodeActionStatus };
+export type ActionView = MetaView & Provisional & { readonly spec: NodeActionSpec; readonly status: NodeActionStatus };
 
 export type SafetyView = {
   /** Absent: there is no such object, and its defaults hold. */
   readonly meta?: MetaView & { readonly generation: number };
   readonly policy: EffectiveSafetyPolicy;
+  /** As it was last written, with its conditions apart. */
+  readonly status?: Omit<SafetyPolicyStatus, "conditions">;
+  readonly conditions?: readonly ConditionView[];
   /** It cannot be understood: nothing new starts until it is mended. */
   readonly invalid?: string;
 };
