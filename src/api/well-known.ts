@@ -1,0 +1,24 @@
+// The names by which a node's life is written on objects: Karpenter's where it has them, ours under fettle.dev.
+
+import type { Taint } from "./taint.ts";
+
+/** On claims, and on the nodes of registered ones. */
+export const terminationFinalizer = "karpenter.sh/termination";
+
+export const registeredKey = "karpenter.sh/registered";
+export const initializedKey = "karpenter.sh/initialized";
+/** On a node, "true": whoever made it looks after its taints. */
+export const doNotSyncTaintsKey = "karpenter.sh/do-not-sync-taints";
+
+export const doNotDisruptKey = "karpenter.sh/do-not-disrupt";
+/** On a claim: when what is left on its node goes by force. */
+export const terminationTimestampKey = "karpenter.sh/nodeclaim-termination-timestamp";
+
+/** A node starts with it, so that no pod comes before the claim's labels and taints are there. */
+export const unregisteredTaint: Taint = { key: "karpenter.sh/unregistered", effect: "NoExecute" };
+export const disruptedTaint: Taint = { key: "karpenter.sh/disrupted", effect: "NoSchedule" };
+
+/** The label that names an object's node class, such as fettle.dev/simulatednodeclass. */
+export function nodeClassKey({ group, kind }: { readonly group: string; readonly kind: string }): string {
+  return `${group}/${kind.toLowerCase()}`;
+}

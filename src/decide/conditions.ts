@@ -1,0 +1,62 @@
+// Conditions as a list that is written whole. A status that stays keeps its time; one that is new or has changed has
+// none, and is stamped when it is written.
+
+import type { ConditionView } from "../snapshot/views.ts";
+import type { ConditionChange } from "./decision.ts";
+
+type Condition = Omit<ConditionView, "since">;
+
+/** What a condition is before anybody has looked. */
+export const awaitingReconciliation = "AwaitingReconciliation";
+
+/** The list with this condition in its place, or at the end. */
+export function withCondition(list: readonly ConditionChange[], condition: Condition): readonly ConditionChange[] {
+  const before = conditionOf(list, condition.type);
+  const since = before?.status === condition.status ? before.since : undefined;
+  const next = { ...condition, ...(since === undefined ? {} : { since }) };
+  return before === undefined ? [...list, next] : list.map(one => (one === before ? next : one));
+}
+
+export function conditionOf<C extends Condition>(list: readonly C[], type: string): C | undefined {
+  return list.find(condition => condition.type === type);
+}
+
+export function isTrue(list: readonly Condition[], type: string): boolean {
+  return conditionOf(list, type)?.status === "True";
+}
+
+/** Whether writing `next` over `list` would change anything but times. */
+export function sameConditions(list: readonly Condition[], next: readonly Condition[]): boolean {
+  return list.length === next.length && next.every(condition => isSame(conditionOf(list, condition.type), condition));
+}
+
+/** Those of the types that are missing, as not looked at yet. */
+export function withAwaiting(list: readonly ConditionChange[], types: readonly string[]): readonly ConditionChange[] {
+  return types
+    .filter(type => conditionOf(list, type) === undefined)
+    .reduce((all, type) => withCondition(all, awaiting(type)), list);
+}
+
+/** Ready sums up the others: False as soon as one of them is, True when all are, else Unknown. */
+export function withReady(list: readonly ConditionChange[], parts: readonly string[]): readonly ConditionChange[] {
+  const wanting = parts
+    .map(type => conditionOf(list, type) ?? awaiting(type))
+    .filter(({ status }) => status !== "True");
+  const message = wanting.map(({ type, status }) => `${type}=${status}`).join(", ");
+  if (wanting.length === 0) return withCondition(list, { type: "Ready", status: "True", reason: "Ready", message });
+  const [status, reason] = wanting.some(part => part.status === "False")
+    ? ["False", "UnhealthyDependents"]
+    : ["Unknown", "ReconcilingDependents"];
+  return withCondition(list, { type: "Ready", status, reason, message });
+}
+
+export const claimParts = ["Launched", "Registered", "Initialized"] as const;
+export const poolParts = ["ValidationSucceeded", "NodeClassReady"] as const;
+
+function awaiting(type: string): Condition {
+  return { type, status: "Unknown", reason: awaitingReconciliation, message: "" };
+}
+
+function isSame(before: Condition | undefined, { status, reason, message }: Condition): boolean {
+  return before?.status === status && before.reason === reason && before.message === message;
+}
