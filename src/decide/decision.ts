@@ -188,7 +188,14 @@ export type Rule = {
 /** How a command ended. `stale`: the object had moved on; `retry`: not now; `refused`: never so. */
 export type Outcome =
   | { readonly result: "done" | "already-so" | "stale" }
-  | { readonly result: "retry"; readonly reason: string; readonly message: string; readonly afterMs?: number }
+  /** `unknown`: no definite answer came, so it may have been carried out all the same. */
+  | {
+      readonly result: "retry";
+      readonly reason: string;
+      readonly message: string;
+      readonly afterMs?: number;
+      readonly unknown?: true;
+    }
   | { readonly result: "refused"; readonly reason: string; readonly message: string };
 
 export type JournalEntry =
