@@ -120,6 +120,8 @@ async function prepare(api: HttpApi): Promise<void> {
   await create(maps, { ...map, metadata: { name: "a" } });
   // There is no controller-manager, so it stays as it is.
   await api.send({ method: "DELETE", path: "/api/v1/namespaces/going", query: {} });
+  // A list as old as possible comes from a cache; this one waits until the cache has what was written.
+  await api.send({ method: "GET", path: maps, query: {} });
 }
 
 async function said(api: HttpApi, request: Request): Promise<Json> {

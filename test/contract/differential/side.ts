@@ -51,6 +51,7 @@ export class Side {
       return [];
     }
     const request = this.#requestFor(operation);
+    if (request.method === "GET" && "resourceVersion" in request.query) await this.#catchUp(operation.subject);
     if (operation.kind === "list") return this.#pages(request);
     const answer = await this.#api.send(request);
     this.#remember(operation, answer);
@@ -109,7 +110,15 @@ export class Side {
       asked["allowWatchBookmarks"] = "true";
     }
     const request: Request = { method: "GET", path, query: asked };
+    await this.#catchUp(subject);
     this.#watches.push({ subject, request, opened: await this.#api.watch(request) });
+  }
+
+  // A real server answers who names a version, and takes any later one, from a cache that is some milliseconds behind.
+  // A list that names none waits until that cache has all that was written.
+  async #catchUp({ resource }: Subject): Promise<void> {
+    const query = { labelSelector: `${sequenceLabel}=none` };
+    await this.#api.send({ method: "GET", path: this.#path(resource), query });
   }
 
   #requestFor(operation: Exclude<Operation, { kind: "watch" }>): Request {
