@@ -213,7 +213,8 @@ export const scenarios: Readonly<Record<string, readonly Phase[]>> = {
         const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "web-0", namespace } };
         await api.create(pods, { name: "web-0", namespace }, eviction, { subresource: "eviction" });
       },
-      rest: objects => objects.some(object => object.metadata.name === "web-0" && object.metadata.deletionTimestamp),
+      // A pod that is going is neither healthy nor waited for any more.
+      rest: objects => hasCounted(objects, 2) && !JSON.stringify(objects).includes('"disruptedPods"'),
     },
     {
       act: (api, namespace) => api.delete(pods, { name: "web-0", namespace }, { gracePeriodSeconds: 0 }),
