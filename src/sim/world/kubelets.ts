@@ -9,6 +9,7 @@ import { beat, beatMs, type Beats, lastBeat, leaseNamespace, leaseOf } from "./b
 import type { Change } from "./mirror.ts";
 import {
   addressOf,
+  type Ailment,
   bootId,
   heartbeat,
   isDeclaredUnknown,
@@ -45,7 +46,9 @@ type Kubelet = {
   uid: string | undefined;
   /** What it last said of its node; forgotten when it falls silent, so that it says all again. */
   said: string | undefined;
-  /** Conditions that are not a kubelet's own and that the annotation asked for. */
+  /** What is wrong with its machine. */
+  ailments: readonly Ailment[];
+  /** Conditions that are not a kubelet's own and that it reported all the same. */
   askedTypes: readonly string[];
   beatingSince: number | undefined;
   bootCount: number;
@@ -84,6 +87,7 @@ export class Kubelets {
       isLeaving: false,
       uid: undefined,
       said: undefined,
+      ailments: [],
       askedTypes: [],
       beatingSince: undefined,
       bootCount: 0,
@@ -118,6 +122,14 @@ export class Kubelets {
     this.#clock.after(downMs, () => {
       if (this.#kubeletByName.get(name) === kubelet && !kubelet.isLeaving) this.resume(name);
     });
+  }
+
+  /** What is wrong with the machine from now on, and nothing else; what the node's annotation says comes on top. */
+  afflict(name: string, ailments: readonly Ailment[]): void {
+    const kubelet = this.#kubeletByName.get(name);
+    if (kubelet === undefined) return;
+    kubelet.ailments = ailments;
+    this.#worker.add(name);
   }
 
   has(name: string): boolean {
@@ -185,8 +197,8 @@ export class Kubelets {
   async #register(kubelet: Kubelet): Promise<void> {
     const now = this.#clock.now();
     kubelet.joinedAt ??= now;
-    const { template, number } = kubelet;
-    const verdicts = reported({ isUp: this.#isUp(kubelet, now), faults: nodeFaults(asNode(template)) });
+    const { template, number, ailments } = kubelet;
+    const verdicts = reported({ isUp: this.#isUp(kubelet, now), faults: nodeFaults(asNode(template)), ailments });
     const manifest = registration(template, number, heartbeat(undefined, verdicts, now));
     try {
       const node = await this.#picture.nodes.create(manifest);
@@ -194,12 +206,16 @@ export class Kubelets {
       kubelet.said = JSON.stringify(verdicts);
     } catch (error) {
       if (!(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
-      await this.#takeOver(template.name, manifest);
+      await this.#takeOver(template.name, manifest, verdicts);
     }
   }
 
   /** The node is there before its kubelet: somebody made it, or the machine came back under its old name. */
-  async #takeOver(name: string, { metadata, spec, status }: ReturnType<typeof registration>): Promise<void> {
+  async #takeOver(
+    name: string,
+    { metadata, spec, status }: ReturnType<typeof registration>,
+    verdicts: readonly Ailment[],
+  ): Promise<void> {
     const node = await this.#picture.api.get<Node>(nodeResource, { name });
     const { providerID } = spec as Node["spec"];
     const { labels, annotations } = metadata;
@@ -209,7 +225,9 @@ export class Kubelets {
     };
     const { nodes } = this.#picture;
     await nodes.patch(node, { type: "merge", body });
-    await nodes.patch(node, { type: "strategic", body: { status } }, { subresource: "status" });
+    // What has not changed has been so since before.
+    const said = { ...(status as Node["status"]), conditions: heartbeat(node, verdicts, this.#clock.now()) };
+    await nodes.patch(node, { type: "strategic", body: { status: said } }, { subresource: "status" });
   }
 
   #isUp({ joinedAt = 0, template }: Kubelet, now: number): boolean {
@@ -222,10 +240,10 @@ export class Kubelets {
     const isUp = this.#isUp(kubelet, now);
     if (!isUp && Number.isFinite(readyAfterMs)) this.#worker.addAt(name, (kubelet.joinedAt ?? now) + readyAfterMs);
     const faults = nodeFaults(node);
-    const verdicts = reported({ isUp, faults });
+    const verdicts = reported({ isUp, faults, ailments: kubelet.ailments });
     const saying = JSON.stringify(verdicts);
     if (saying === kubelet.said && !isDeclaredUnknown(node)) return;
-    const asked = [...faults.statusByCondition.keys()].filter(type => !isOwn(type));
+    const asked = verdicts.map(({ type }) => type).filter(type => !isOwn(type));
     const dropped = kubelet.askedTypes.filter(type => !asked.includes(type));
     const conditions = [...heartbeat(node, verdicts, now), ...dropped.map(type => ({ type, $patch: "delete" }))];
     const nodeInfo = { bootID: bootId(kubelet.number, kubelet.bootCount) };

@@ -21,13 +21,20 @@ const retryMs = 1000;
 export type Change<T> = { key: string; object: T; previous: T | undefined; isGone: boolean };
 export type Listener<T> = (change: Change<T>) => void;
 
-export type MirrorOptions = { api: KubeApi; clock: Clock; resource: Resource };
+export type MirrorOptions = {
+  api: KubeApi;
+  clock: Clock;
+  resource: Resource;
+  /** Absent: all namespaces. */
+  namespace?: string;
+};
 
 export class Mirror<T extends KubeObject> {
   readonly synced: Promise<void>;
   readonly #api: KubeApi;
   readonly #clock: Clock;
   readonly #resource: Resource;
+  readonly #namespace: { namespace?: string };
   readonly #objectByKey = new Map<string, T>();
   readonly #listeners: Listener<T>[] = [];
   // A uid never comes back: neither an event that is late nor the answer to a write may bring it. Kept for one bookmark
@@ -40,10 +47,11 @@ export class Mirror<T extends KubeObject> {
   #isStopped = false;
   #markSynced = () => {};
 
-  constructor({ api, clock, resource }: MirrorOptions) {
+  constructor({ api, clock, resource, namespace }: MirrorOptions) {
     this.#api = api;
     this.#clock = clock;
     this.#resource = resource;
+    this.#namespace = namespace === undefined ? {} : { namespace };
     this.synced = new Promise(resolve => (this.#markSynced = resolve));
     this.#open();
   }
@@ -123,7 +131,7 @@ export class Mirror<T extends KubeObject> {
     if (this.#resourceVersion === undefined) this.#listed = new Set();
     this.#watch = this.#api.watch<T>(
       this.#resource,
-      { ...from, allowWatchBookmarks: true },
+      { ...from, ...this.#namespace, allowWatchBookmarks: true },
       {
         event: event => this.#event(event),
         end: error => this.#ended(error),

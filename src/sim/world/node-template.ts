@@ -51,16 +51,21 @@ const notYetReady: Verdict = {
   message: "container runtime network not ready",
 };
 
-export type Report = { isUp: boolean; faults: NodeFaults };
+/** What is wrong with the machine, as its node reports it. `since`: from when, it says, whatever is true. */
+export type Ailment = Verdict & { since?: number };
 
-/** What the kubelet says now, its own conditions first, then those that a person asked for. */
-export function reported({ isUp, faults }: Report): Verdict[] {
-  const own = ownConditions.map(type => (type === "Ready" && !isUp ? notYetReady : well[type]));
-  const asked = [...faults.statusByCondition].filter(([type]) => !isOwn(type));
-  return [...own, ...asked.map(([type]) => ({ type, status: "" }))].map(verdict => {
-    const status = faults.statusByCondition.get(verdict.type);
-    return status === undefined || status === verdict.status ? verdict : simulated(verdict.type, status);
-  });
+export type Report = { isUp: boolean; faults: NodeFaults; ailments: readonly Ailment[] };
+
+/** What the node says now: the kubelet's own conditions first. A person's word counts more than the machine's state. */
+export function reported({ isUp, faults, ailments }: Report): Ailment[] {
+  const verdictByType = new Map<string, Ailment>(
+    ownConditions.map(type => [type, type === "Ready" && !isUp ? notYetReady : well[type]]),
+  );
+  for (const ailment of ailments) verdictByType.set(ailment.type, ailment);
+  for (const [type, status] of faults.statusByCondition) {
+    if (verdictByType.get(type)?.status !== status) verdictByType.set(type, simulated(type, status));
+  }
+  return [...verdictByType.values()];
 }
 
 export function isOwn(type: string): boolean {
@@ -72,9 +77,10 @@ export function isDeclaredUnknown(node: Node): boolean {
   return ownConditions.some(type => conditionOf(node, type)?.reason === "NodeStatusUnknown");
 }
 
-export function heartbeat(node: Node | undefined, verdicts: readonly Verdict[], now: number): Condition[] {
-  return verdicts.map(verdict => ({
+export function heartbeat(node: Node | undefined, verdicts: readonly Ailment[], now: number): Condition[] {
+  return verdicts.map(({ since, ...verdict }) => ({
     ...withTransition(node && conditionOf(node, verdict.type), verdict, now),
+    ...(since !== undefined && { lastTransitionTime: timestamp(since) }),
     lastHeartbeatTime: timestamp(now),
   }));
 }
