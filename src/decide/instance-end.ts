@@ -1,0 +1,73 @@
+// Ends the instance: the provider is asked, and asked again, until it says that the instance is gone. And looks, while a
+// node that is not Ready is drained, whether there is an instance at all.
+
+import { minuteMs, secondMs } from "../api/time.ts";
+import type { FailureView } from "../snapshot/picture.ts";
+import { isTrue } from "./conditions.ts";
+import type { Command, Context } from "./decision.ts";
+import { laneOf } from "./decision.ts";
+import { type Departing, done, saidOf, type Step, type StepResult, type Wait } from "./termination-step.ts";
+
+const type = "InstanceTerminating";
+const askAgainMs = 5 * secondMs;
+const lookAgainMs = minuteMs;
+
+export const instanceEnd: Step = { name: "instance", take: endInstance };
+
+function endInstance({ claim, isEnding, why }: Departing, { picture, now }: Context): StepResult {
+  const { providerID } = claim;
+  // Never launched. Should an answer have been lost, the instance carries the claim's tag and garbage collection finds it.
+  if (providerID === undefined) return done;
+  const seen = picture.instance(providerID);
+  if (seen?.state === "gone") return done;
+  const command: Command = {
+    kind: "delete-instance",
+    providerID,
+    claim: { name: claim.name, uid: claim.uid },
+    why,
+  };
+  const failure = picture.failure(laneOf(command));
+  const askAt = Math.max(
+    seen?.state === "terminating" ? seen.seenAt + askAgainMs : Number.NEGATIVE_INFINITY,
+    failure?.retryAt ?? Number.NEGATIVE_INFINITY,
+  );
+  return {
+    isDone: false,
+    // First it is written that there is no way back, over the version of the claim that we know to be deleting.
+    commands: isEnding && askAt <= now ? [command] : [],
+    condition: { type, status: "True", reason: type, message: "" },
+    waits: [failure === undefined ? asked(providerID) : unanswered(providerID, failure)],
+    wakeAt: askAt,
+  };
+}
+
+/** Only a question: its answer decides whether the drain is worth while. */
+export function lookUp({ claim, drained, isDead, isEnding }: Departing, { picture, now }: Context): StepResult {
+  const { providerID } = claim;
+  const isDown = drained.length > 0 && drained.every(node => !isTrue(node.conditions, "Ready"));
+  if (providerID === undefined || !isDown || isDead || isEnding) return done;
+  const why = "The node is not Ready: is there an instance?";
+  const command: Command = { kind: "look-up-instance", providerID, why };
+  const lookAt = Math.max(
+    (picture.instance(providerID)?.seenAt ?? Number.NEGATIVE_INFINITY) + lookAgainMs,
+    picture.failure(laneOf(command))?.retryAt ?? Number.NEGATIVE_INFINITY,
+  );
+  return { isDone: true, commands: lookAt <= now ? [command] : [], wakeAt: lookAt };
+}
+
+function asked(providerID: string): Wait {
+  return {
+    code: "instance-terminating",
+    message: `Instance ${providerID} is being ended; the provider has not said yet that it is gone.`,
+    liftedBy: "The provider; it is asked again.",
+  };
+}
+
+function unanswered(providerID: string, failure: FailureView): Wait {
+  return {
+    code: "instance-not-ended",
+    message: `The provider did not end instance ${providerID}: ${saidOf(failure)}`,
+    retryAt: failure.retryAt,
+    liftedBy: "The provider; it is asked again.",
+  };
+}

@@ -1,0 +1,66 @@
+// The first and the last thing done to the objects of a node: nobody new comes, and, once the machine is gone, nothing is
+// left of it.
+
+import { isSameTaint } from "../api/taint.ts";
+import { disruptedTaint, terminationFinalizer } from "../api/well-known.ts";
+import type { NodeView } from "../snapshot/views.ts";
+import type { Command, NodeChange } from "./decision.ts";
+import { type Departing, done, type Step, type StepResult, type Wait } from "./termination-step.ts";
+
+const excludedKey = "node.kubernetes.io/exclude-from-external-load-balancers";
+
+export const taint: Step = { name: "taint", take: taintNodes };
+export const finalize: Step = { name: "finalize", take: finalizeObjects };
+
+function taintNodes({ drained, isDead, isEnding, why }: Departing): StepResult {
+  if (isDead || isEnding) return done;
+  const commands = drained.flatMap(node => closing(node, why));
+  return { isDone: commands.length === 0, commands };
+}
+
+/** Taint and finalizer before the delete: without our finalizer the object would be gone at once, and its pods with it. */
+function closing(node: NodeView, why: string): Command[] {
+  const change: NodeChange = {
+    ...(isTainted(node) ? {} : { addTaints: [disruptedTaint] }),
+    ...(node.labels[excludedKey] === undefined ? { labels: { [excludedKey]: "karpenter" } } : {}),
+    // No finalizer can be added to what is being deleted.
+    ...(isHeld(node) || node.deletingSince !== undefined ? {} : { addFinalizers: [terminationFinalizer] }),
+  };
+  if (Object.keys(change).length > 0) return [{ kind: "update-node", node: target(node), change, why }];
+  return node.deletingSince === undefined ? [{ kind: "delete-node", node: target(node), why }] : [];
+}
+
+function finalizeObjects({ nodes, why }: Departing): StepResult {
+  if (nodes.length === 0) return { isDone: false, metadata: { removeFinalizers: [terminationFinalizer] } };
+  return {
+    isDone: false,
+    commands: nodes.flatMap(node => releasing(node, why)),
+    waits: nodes.flatMap(heldByOthers),
+  };
+}
+
+/** Also of one that never registered: what it stood for is gone. */
+function releasing(node: NodeView, why: string): Command[] {
+  const removeFinalizers = [terminationFinalizer];
+  if (node.deletingSince === undefined) return [{ kind: "delete-node", node: target(node), why }];
+  return isHeld(node) ? [{ kind: "update-node", node: target(node), change: { removeFinalizers }, why }] : [];
+}
+
+function heldByOthers({ name, finalizers }: NodeView): Wait[] {
+  const others = finalizers.filter(one => one !== terminationFinalizer);
+  if (others.length === 0) return [];
+  const message = `Node ${name} is held by the finalizer ${others.join(", ")}; its instance is gone.`;
+  return [{ code: "foreign-finalizer", message, liftedBy: "Whoever set it taking it off the node." }];
+}
+
+function isTainted({ taints }: NodeView): boolean {
+  return taints.some(one => isSameTaint(one, disruptedTaint));
+}
+
+function isHeld({ finalizers }: NodeView): boolean {
+  return finalizers.includes(terminationFinalizer);
+}
+
+function target({ name, uid }: NodeView) {
+  return { name, uid };
+}
