@@ -14,6 +14,9 @@ export const doNotDisruptKey = "karpenter.sh/do-not-disrupt";
 /** On a claim: when what is left on its node goes by force. */
 export const terminationTimestampKey = "karpenter.sh/nodeclaim-termination-timestamp";
 
+/** On a pool: how its latest launches went (decide/launch-record.ts). */
+export const launchRecordKey = "fettle.dev/launch-record";
+
 /** A node starts with it, so that no pod comes before the claim's labels and taints are there. */
 export const unregisteredTaint: Taint = { key: "karpenter.sh/unregistered", effect: "NoExecute" };
 export const disruptedTaint: Taint = { key: "karpenter.sh/disrupted", effect: "NoSchedule" };

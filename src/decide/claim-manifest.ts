@@ -1,0 +1,67 @@
+// The claim that a pool asks for: everything it needs to know is copied from the pool's template, since from then on its
+// spec never changes.
+
+import { apiVersionOf, type Manifest } from "../api/meta.ts";
+import { nodePoolKey } from "../api/node.ts";
+import { nodeClaims } from "../api/node-claim.ts";
+import { nodePools } from "../api/node-pool.ts";
+import { nodeClassKey } from "../api/well-known.ts";
+import type { NodeClassRef } from "../snapshot/picture.ts";
+import type { PoolView } from "../snapshot/views.ts";
+
+const suffixLength = 5;
+const suffixes = 36 ** suffixLength;
+
+/** `nodeClass`: the template's, or the provider's default at this time. */
+export function claimFor(
+  pool: PoolView,
+  name: string,
+  nodeClass: NodeClassRef,
+): Manifest & { metadata: { name: string } } {
+  const { labels, annotations, ...template } = pool.effective.template;
+  return {
+    apiVersion: apiVersionOf(nodeClaims.resource),
+    kind: nodeClaims.resource.kind,
+    metadata: {
+      name,
+      labels: { ...labels, [nodeClassKey(nodeClass)]: nodeClass.name, [nodePoolKey]: pool.name },
+      annotations: { ...annotations },
+      ownerReferences: [
+        {
+          apiVersion: apiVersionOf(nodePools.resource),
+          kind: nodePools.resource.kind,
+          name: pool.name,
+          uid: pool.uid,
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    spec: { ...template, nodeClassRef: { ...nodeClass } },
+  };
+}
+
+/**
+ * `count` names that are not taken, the same whenever they are asked for again with the same `salt`, so that a command
+ * whose answer was lost is repeated and not doubled.
+ */
+export function claimNames(
+  pool: PoolView,
+  { count, salt, isTaken }: { count: number; salt: string; isTaken: (name: string) => boolean },
+): readonly string[] {
+  const names = new Set<string>();
+  for (let ordinal = 0; names.size < count; ordinal++) {
+    const suffix = (hash(`${pool.uid} ${salt} ${ordinal}`) % suffixes).toString(36).padStart(suffixLength, "0");
+    const name = `${pool.name}-${suffix}`;
+    if (!isTaken(name)) names.add(name);
+  }
+  return [...names];
+}
+
+// FNV-1a, with a final mix: neighbouring ordinals shall not look alike.
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (const char of text) value = Math.imul(value ^ (char.codePointAt(0) ?? 0), 0x01000193);
+  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
+  return (value ^ (value >>> 16)) >>> 0;
+}

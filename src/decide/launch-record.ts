@@ -1,0 +1,169 @@
+// What became of a pool's latest launches, and how long the next ones are held back. It is kept on the pool, in an
+// annotation and in status.launchBackoff, so that neither a restart nor the end of a failed claim forgets it.
+
+import type { NodePoolStatus } from "../api/node-pool.ts";
+import { formatTime, type Instant, type Millis, minuteMs, parseDuration, parseTime, secondMs } from "../api/time.ts";
+import { launchRecordKey } from "../api/well-known.ts";
+import type { ClaimView, PoolView } from "../snapshot/views.ts";
+import { conditionOf } from "./conditions.ts";
+import type { ConditionChange } from "./decision.ts";
+
+const resultsMax = 4;
+const failuresMax = 2;
+const backoffMinMs: Millis = minuteMs;
+const backoffMaxMs: Millis = 10 * minuteMs;
+
+export type LaunchResult = { readonly at: Instant; readonly uid: string; readonly isGood: boolean };
+
+export type LaunchRecord = {
+  /** The generations of pool and class that it speaks of: with new ones everything starts again. */
+  readonly of: string;
+  /** Results up to this one belong to older generations. */
+  readonly after?: LaunchResult;
+  /** The last four, oldest first. */
+  readonly results: readonly LaunchResult[];
+};
+
+type Backoff = NonNullable<NodePoolStatus["launchBackoff"]>;
+
+/**
+ * Good once its node has registered; bad when the provider could not launch it, or when it goes without ever having
+ * registered within its readinessTTL. Undefined: nothing can be said yet. Whole seconds, as objects keep them.
+ */
+export function launchResultOf(claim: ClaimView): LaunchResult | undefined {
+  const { uid, conditions, createdAt, deletingSince } = claim;
+  const registered = conditionOf(conditions, "Registered");
+  const launched = conditionOf(conditions, "Launched");
+  const result = (at: Instant, isGood: boolean) => ({ at: Math.floor(at / secondMs) * secondMs, uid, isGood });
+  if (registered?.status === "True") return result(registered.since ?? createdAt, true);
+  if (launched?.status === "False") return result(launched.since ?? createdAt, false);
+  const ttl = parseDuration(claim.spec.readinessTTL);
+  const isOverdue = ttl.ok && deletingSince !== undefined && deletingSince >= createdAt + ttl.value;
+  return isOverdue ? result(deletingSince, false) : undefined;
+}
+
+/** What the pool says of itself. Undefined: nothing, or nothing that can be read. */
+export function launchRecordOf(pool: PoolView): LaunchRecord | undefined {
+  const [of, after, ...results] = (pool.annotations[launchRecordKey] ?? "").split("; ");
+  const read = results.map(parseResult);
+  if (of === undefined || of === "" || after === undefined || read.includes(undefined)) return undefined;
+  const known = parseResult(after);
+  return { of, ...(known ? { after: known } : {}), results: read as LaunchResult[] };
+}
+
+/** Of which generations; who came before the results that count; the results. */
+export function formatLaunchRecord({ of, after, results }: LaunchRecord): string {
+  return [of, after ? formatResult(after) : "-", ...results.map(formatResult)].join("; ");
+}
+
+/** Each result counts once, however often and in whatever order it is seen. */
+export function nextLaunchRecord(
+  before: LaunchRecord | undefined,
+  of: string,
+  seen: Iterable<LaunchResult>,
+): LaunchRecord {
+  const latest = latestOf([...(before?.results ?? []), ...seen]);
+  if (before !== undefined && before.of !== of) {
+    const after = latestOf([...latest, ...(before.after ? [before.after] : [])]).at(-1);
+    return { of, ...(after ? { after } : {}), results: [] };
+  }
+  const { after } = before ?? {};
+  const results = after === undefined ? latest : latest.filter(result => compareResults(result, after) > 0);
+  return { of, ...(after ? { after } : {}), results };
+}
+
+/**
+ * Doubled with each failure after the last backoff has ended; failures within it were under way when it began. Ended by
+ * a success that came later, and by new generations: `failures: 0`.
+ */
+export function nextBackoff(before: Backoff | undefined, record: LaunchRecord): Backoff | undefined {
+  if (record.results.length === 0) return before && record.after ? ended(before, record.after.at) : before;
+  return record.results.reduce<Backoff | undefined>((backoff, { at, isGood }) => {
+    const until = untilOf(backoff);
+    if (!isGood) return until !== undefined && at < until ? backoff : failedAt(at, (backoff?.failures ?? 0) + 1);
+    return backoff && at > lastFailureAt(backoff) ? ended(backoff, at) : backoff;
+  }, before);
+}
+
+/** Until when no instance of the pool is launched; undefined: nothing is held back. */
+export function backoffUntil({ status: { launchBackoff } }: PoolView): Instant | undefined {
+  return launchBackoff === undefined || launchBackoff.failures === 0 ? undefined : untilOf(launchBackoff);
+}
+
+/** The latest result that the pool knows of, as a text that never comes again; empty: none yet. */
+export function lastLaunch(pool: PoolView): string {
+  const last = lastResult(pool);
+  return last === undefined ? "" : formatResult(last);
+}
+
+/** Whether the pool knows how the claim's launch ended: only then may a failed claim go. */
+export function isRecorded(claim: ClaimView, pool: PoolView): boolean {
+  const result = launchResultOf(claim);
+  const last = lastResult(pool);
+  return result === undefined || (last !== undefined && compareResults(result, last) <= 0);
+}
+
+/** A single failure says nothing yet; upstream's rule of two in four, kept across restarts. */
+export function registrationHealth({ results }: LaunchRecord): ConditionChange {
+  const type = "NodeRegistrationHealthy";
+  const failures = results.filter(({ isGood }) => !isGood).length;
+  if (failures >= failuresMax) {
+    const message = `${failures} of the last ${results.length} launches brought no node`;
+    return { type, status: "False", reason: "RegistrationFailed", message };
+  }
+  if (failures < results.length) return { type, status: "True", reason: type, message: "" };
+  return { type, status: "Unknown", reason: "AwaitingReconciliation", message: "" };
+}
+
+function lastResult(pool: PoolView): LaunchResult | undefined {
+  const record = launchRecordOf(pool);
+  return record?.results.at(-1) ?? record?.after;
+}
+
+function failedAt(at: Instant, failures: number): Backoff {
+  return { failures, until: formatTime(at + backoffMs(failures)) };
+}
+
+function ended({ failures, until }: Backoff, at: Instant): Backoff {
+  return failures === 0 ? { failures, until } : { failures: 0, until: formatTime(at) };
+}
+
+function backoffMs(failures: number): Millis {
+  return Math.min(backoffMinMs * 2 ** (failures - 1), backoffMaxMs);
+}
+
+function untilOf(backoff: Backoff | undefined): Instant | undefined {
+  const until = parseTime(backoff?.until ?? "");
+  return until.ok ? until.value : undefined;
+}
+
+function lastFailureAt(backoff: Backoff): Instant {
+  return (untilOf(backoff) ?? 0) - (backoff.failures === 0 ? 0 : backoffMs(backoff.failures));
+}
+
+function compareResults(a: LaunchResult, b: LaunchResult): number {
+  return a.at - b.at || (a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0);
+}
+
+// One pass over what may be thousands, of which four are kept.
+function latestOf(results: readonly LaunchResult[]): readonly LaunchResult[] {
+  let latest: LaunchResult[] = [];
+  for (const result of results) {
+    const [oldest] = latest;
+    if (latest.length === resultsMax && oldest && compareResults(result, oldest) < 0) continue;
+    if (latest.some(known => known.uid === result.uid)) continue;
+    latest = [...latest, result].sort(compareResults).slice(-resultsMax);
+  }
+  return latest;
+}
+
+function formatResult({ at, uid, isGood }: LaunchResult): string {
+  return `${formatTime(at)} ${isGood ? "good" : "bad"} ${uid}`;
+}
+
+function parseResult(text: string): LaunchResult | undefined {
+  const [time = "", word, uid] = text.split(" ");
+  const at = parseTime(time);
+  if (!at.ok || uid === undefined || (word !== "good" && word !== "bad")) return undefined;
+  return { at: at.value, uid, isGood: word === "good" };
+}

@@ -1,0 +1,157 @@
+// What a pool says of itself: how much it has, whether its spec and its class are good, how its latest launches went and
+// until when the next are held back. It starts and ends nothing.
+
+import type { NodePoolStatus } from "../api/node-pool.ts";
+import { addQuantities, formatQuantity, parseQuantity, zero } from "../api/quantity.ts";
+import { launchRecordKey } from "../api/well-known.ts";
+import type { NodeClassRef } from "../snapshot/picture.ts";
+import type { ClaimView, PoolView } from "../snapshot/views.ts";
+import { poolParts, sameConditions, withCondition, withReady } from "./conditions.ts";
+import {
+  type Command,
+  type ConditionChange,
+  type Context,
+  type Decision,
+  nothing,
+  type Rule,
+  type StatusChange,
+} from "./decision.ts";
+import { classHold, type Hold, launchHold } from "./launch.ts";
+import {
+  formatLaunchRecord,
+  type LaunchRecord,
+  launchRecordOf,
+  launchResultOf,
+  nextBackoff,
+  nextLaunchRecord,
+  registrationHealth,
+} from "./launch-record.ts";
+import { servedClass } from "./node-class.ts";
+
+export const pool: Rule = {
+  name: "pool",
+  controller: "lifecycle",
+  kind: "pool",
+  decide(name, context) {
+    const view = context.picture.pool(name);
+    if (view === undefined || view.deletingSince !== undefined) return nothing;
+    const ref = view.effective.template.nodeClassRef;
+    const nodeClass = servedClass(ref, context.picture.provider);
+    if (nodeClass === undefined) return ref === undefined ? withoutClass(view, context) : nothing;
+    return decidePool(view, nodeClass, context);
+  },
+};
+
+function withoutClass({ name }: PoolView, { picture }: Context): Decision {
+  const message = `Pool ${name} names no node class, and the provider ${picture.provider.name} has no default.`;
+  const liftedBy = "a nodeClassRef in the pool's template";
+  return { ...nothing, refusals: [{ subject: `pool/${name}`, code: "no-node-class", message, liftedBy }] };
+}
+
+function decidePool(view: PoolView, nodeClass: NodeClassRef, { picture, now }: Context): Decision {
+  const { provider } = picture;
+  const claims = [...picture.claimsOfPool(view.name)];
+  const generation = generationOf(nodeClass, provider);
+  const results = claims.flatMap(claim => launchResultOf(claim) ?? []);
+  const record = nextLaunchRecord(launchRecordOf(view), `${view.generation}/${generation ?? observed(view)}`, results);
+  const backoff = nextBackoff(view.status.launchBackoff, record);
+  const status: StatusChange<NodePoolStatus> = {
+    ...totals(view, claims),
+    ...(generation === undefined ? {} : { nodeClassObservedGeneration: generation }),
+    ...(backoff ? { launchBackoff: backoff } : {}),
+    conditions: conditionsOf(view, record, classHold(nodeClass, provider)),
+  };
+  const hold = launchHold({ pool: view, nodeClass, provider }, now);
+  return {
+    ...nothing,
+    commands: update(view, status, formatLaunchRecord(record)),
+    refusals: hold ? [refusalOf(view, hold)] : [],
+    wakeAt: hold?.until,
+  };
+}
+
+function generationOf(nodeClass: NodeClassRef, provider: Context["picture"]["provider"]): number | undefined {
+  const found = provider.nodeClass(nodeClass);
+  return found.state === "Ready" ? found.generation : undefined;
+}
+
+// A class that is away for a while has not changed by that.
+function observed({ status }: PoolView): number {
+  return status.nodeClassObservedGeneration ?? 0;
+}
+
+function refusalOf({ name }: PoolView, { reason: _, ...hold }: Hold) {
+  return { subject: `pool/${name}` as const, ...hold };
+}
+
+function conditionsOf(
+  { conditions, invalid }: PoolView,
+  record: LaunchRecord,
+  hold: Hold | undefined,
+): readonly ConditionChange[] {
+  const validation =
+    invalid === undefined
+      ? { type: "ValidationSucceeded", status: "True", reason: "ValidationSucceeded", message: "" }
+      : { type: "ValidationSucceeded", status: "False", reason: "NodePoolValidationFailed", message: invalid };
+  const classReady =
+    hold === undefined
+      ? { type: "NodeClassReady", status: "True", reason: "NodeClassReady", message: "" }
+      : { type: "NodeClassReady", status: "False", reason: hold.reason, message: hold.message };
+  const list = [validation, classReady, registrationHealth(record)].reduce<readonly ConditionChange[]>(
+    withCondition,
+    conditions,
+  );
+  return withReady(list, poolParts);
+}
+
+/** Of the claims that were launched and are to stay, as upstream counts them; the claim's word, not the node's. */
+function totals({ status }: PoolView, claims: readonly ClaimView[]): Pick<NodePoolStatus, "nodes" | "resources"> {
+  const counted = claims.filter(claim => claim.providerID !== undefined && claim.deletingSince === undefined);
+  // What the last of them took away is written as none: a patch would leave the old amount there.
+  const before = Object.fromEntries(Object.keys(status.resources ?? {}).map(resource => [resource, "0"]));
+  const resources = { ...before, ...capacityOf(counted), nodes: String(counted.length) };
+  return { nodes: counted.length, resources };
+}
+
+// Most nodes of a pool say the same: each text is read once, however many say it.
+function capacityOf(claims: readonly ClaimView[]): Record<string, string> {
+  const countByText = new Map<string, Map<string, number>>();
+  for (const { status } of claims) {
+    for (const [resource, amount] of Object.entries(status.capacity ?? {})) {
+      const counts = countByText.get(resource) ?? new Map<string, number>();
+      countByText.set(resource, counts.set(String(amount), (counts.get(String(amount)) ?? 0) + 1));
+    }
+  }
+  return Object.fromEntries([...countByText].map(([resource, counts]) => [resource, sumOf(counts)]));
+}
+
+function sumOf(counts: ReadonlyMap<string, number>): string {
+  const sum = [...counts].reduce((total, [text, count]) => {
+    const { ok, value } = { value: zero, ...parseQuantity(text) };
+    return ok ? addQuantities(total, { ...value, digits: value.digits * BigInt(count) }) : total;
+  }, zero);
+  return formatQuantity(sum);
+}
+
+function update(view: PoolView, status: StatusChange<NodePoolStatus>, record: string): readonly Command[] {
+  const metadata = { annotations: { [launchRecordKey]: record } };
+  const change = {
+    ...(view.annotations[launchRecordKey] === record ? {} : { metadata }),
+    ...(isWritten(view, status) ? {} : { status }),
+  };
+  if (Object.keys(change).length === 0) return [];
+  const why = `Pool ${view.name} says how it stands.`;
+  return [{ kind: "update-pool", pool: { name: view.name, uid: view.uid }, ...change, why }];
+}
+
+function isWritten({ status, conditions }: PoolView, next: StatusChange<NodePoolStatus>): boolean {
+  const { resources = {} } = next;
+  return (
+    sameConditions(conditions, next.conditions ?? []) &&
+    status.nodes === next.nodes &&
+    Object.entries(resources).every(([resource, amount]) => String(status.resources?.[resource]) === amount) &&
+    (next.nodeClassObservedGeneration ?? status.nodeClassObservedGeneration) === status.nodeClassObservedGeneration &&
+    next.launchBackoff?.failures === status.launchBackoff?.failures &&
+    next.launchBackoff?.until === status.launchBackoff?.until
+  );
+}

@@ -1,0 +1,126 @@
+// A node joins its claim: found by its providerID, it gets the claim's labels, annotations and taints, and loses the
+// taint that kept pods away until then. Whatever leaves a doubt which node it is touches none.
+
+import { isSameTaint } from "../api/taint.ts";
+import { doNotSyncTaintsKey, registeredKey, terminationFinalizer, unregisteredTaint } from "../api/well-known.ts";
+import type { Picture } from "../snapshot/picture.ts";
+import type { ClaimView, NodeView } from "../snapshot/views.ts";
+import { conditionOf } from "./conditions.ts";
+import type { Command, ConditionChange, NodeChange, Notice, Refusal } from "./decision.ts";
+
+/** What one step of a claim's life comes to. */
+export type Step = {
+  /** The claim's condition from now on; absent: it stays. */
+  readonly condition?: ConditionChange;
+  readonly commands: readonly Command[];
+  readonly refusals: readonly Refusal[];
+  readonly notices: readonly Notice[];
+};
+
+/** `node`: the one that is registered. */
+export type Registration = Step & { readonly node?: NodeView };
+
+type Doubt = { readonly code: string; readonly reason: string; readonly message: string; readonly liftedBy: string };
+
+export function registration(claim: ClaimView, picture: Picture): Registration {
+  const [node, ...others] = picture.nodesOf(claim);
+  if (node === undefined) return unregistered(claim, noNode(claim));
+  if (others.length > 0) return unregistered(claim, severalNodes(claim, [node, ...others]), "False");
+  if (picture.claimOf(node)?.uid !== claim.uid) return unregistered(claim, severalClaims(claim, node));
+  if (node.deletingSince !== undefined) return unregistered(claim, nodeDeleting(node));
+  if (!isAdopted(node)) return adopt(claim, node);
+  const condition = { type: "Registered", status: "True", reason: "Registered", message: "" };
+  return { condition, node, commands: [], refusals: [], notices: [] };
+}
+
+// Once registered a claim stays so: what has gone wrong since is said, and is for others to judge.
+function unregistered(claim: ClaimView, doubt: Doubt, status: "Unknown" | "False" = "Unknown"): Registration {
+  const { code, reason, message, liftedBy } = doubt;
+  return {
+    ...(wasRegistered(claim) ? {} : { condition: { type: "Registered", status, reason, message } }),
+    commands: [],
+    refusals: [{ subject: `claim/${claim.name}`, code, message, liftedBy }],
+    notices: [],
+  };
+}
+
+function noNode({ providerID }: ClaimView): Doubt {
+  return {
+    code: "node-not-found",
+    reason: "NodeNotFound",
+    message: `No node has the providerID ${providerID}.`,
+    liftedBy: "the node joining the cluster",
+  };
+}
+
+function severalNodes({ providerID }: ClaimView, nodes: readonly NodeView[]): Doubt {
+  const names = nodes.map(({ name }) => name).join(", ");
+  return {
+    code: "multiple-nodes-found",
+    reason: "MultipleNodesFound",
+    message: `${nodes.length} nodes have the providerID ${providerID}: ${names}.`,
+    liftedBy: "deleting the nodes that are not the instance's",
+  };
+}
+
+function severalClaims({ providerID }: ClaimView, { name }: NodeView): Doubt {
+  return {
+    code: "multiple-claims-found",
+    reason: "MultipleClaimsFound",
+    message: `Node ${name} has the providerID ${providerID}, and so have several claims.`,
+    liftedBy: "deleting the claims that are not the instance's",
+  };
+}
+
+function nodeDeleting({ name }: NodeView): Doubt {
+  return {
+    code: "node-deleting",
+    reason: "NodeTerminating",
+    message: `Node ${name} is being deleted.`,
+    liftedBy: "nothing: a node that is being deleted goes",
+  };
+}
+
+// The finalizer too: a kubelet may have been told to bring the label along.
+function isAdopted({ labels, finalizers }: NodeView): boolean {
+  return labels[registeredKey] === "true" && finalizers.includes(terminationFinalizer);
+}
+
+function adopt(claim: ClaimView, node: NodeView): Registration {
+  const isFirst = !wasRegistered(claim);
+  const hasTaint = node.taints.some(taint => isSameTaint(taint, unregisteredTaint));
+  const target = { name: node.name, uid: node.uid };
+  const message = `Node ${node.name} joined without the taint ${unregisteredTaint.key}; pods may have come before its taints.`;
+  return {
+    commands: [
+      { kind: "update-node", node: target, change: adoption(claim, node), why: `Claim ${claim.name} takes its node.` },
+    ],
+    refusals: [],
+    notices:
+      isFirst && !hasTaint
+        ? [{ about: { kind: "Node", ...target }, type: "Warning", reason: "UnregisteredTaintMissing", message }]
+        : [],
+  };
+}
+
+/**
+ * Startup taints come once, with the first registration: whoever took them off would not do so again for a node whose
+ * object was made anew.
+ */
+function adoption(claim: ClaimView, node: NodeView): NodeChange {
+  const { taints, startupTaints } = claim.spec;
+  const wanted = wasRegistered(claim) ? taints : [...taints, ...startupTaints];
+  const addTaints = wanted.filter(taint => !node.taints.some(present => isSameTaint(present, taint)));
+  return {
+    owner: { name: claim.name, uid: claim.uid },
+    labels: { ...claim.labels, [registeredKey]: "true" },
+    annotations: claim.annotations,
+    addFinalizers: [terminationFinalizer],
+    removeTaints: [unregisteredTaint],
+    ...(node.labels[doNotSyncTaintsKey] === "true" ? {} : { addTaints }),
+  };
+}
+
+function wasRegistered({ conditions }: ClaimView): boolean {
+  return conditionOf(conditions, "Registered")?.status === "True";
+}

@@ -1,0 +1,109 @@
+// A pool with `replicas` is kept at its count: what is missing is created, what is too much goes, the least useful
+// first. What has a node is only proposed; whether and when it goes is the arbiter's to say.
+
+import { parseQuantity, wholeValue } from "../api/quantity.ts";
+import type { NodeClassRef } from "../snapshot/picture.ts";
+import type { ClaimView, PoolView } from "../snapshot/views.ts";
+import { claimFor, claimNames } from "./claim-manifest.ts";
+import { type Context, type Decision, nothing, type Refusal, type Rule } from "./decision.ts";
+import { type Hold, launchHold } from "./launch.ts";
+import { lastLaunch } from "./launch-record.ts";
+import { servedClass } from "./node-class.ts";
+import { isGoing, scaleDown } from "./scale-down.ts";
+
+export const replicas: Rule = {
+  name: "replicas",
+  controller: "replicas",
+  kind: "pool",
+  decide(name, context) {
+    const pool = context.picture.pool(name);
+    const wanted = pool?.effective.replicas;
+    if (pool === undefined || wanted === undefined || pool.deletingSince !== undefined) return nothing;
+    const nodeClass = servedClass(pool.effective.template.nodeClassRef, context.picture.provider);
+    return nodeClass === undefined ? nothing : keep(pool, { wanted, nodeClass }, context);
+  },
+};
+
+type Wish = { readonly wanted: number; readonly nodeClass: NodeClassRef };
+
+function keep(pool: PoolView, { wanted, nodeClass }: Wish, context: Context): Decision {
+  const claims = [...context.picture.claimsOfPool(pool.name)];
+  const staying = claims.filter(({ deletingSince }) => deletingSince === undefined);
+  const missing = wanted - staying.length;
+  if (missing > 0) return create(pool, { missing, nodeClass, claims }, context);
+  const surplus = staying.filter(claim => !isGoing(claim, context.picture)).length - wanted;
+  return surplus > 0 ? release(pool, { surplus, staying }, context) : nothing;
+}
+
+type Shortage = { readonly missing: number; readonly nodeClass: NodeClassRef; readonly claims: readonly ClaimView[] };
+
+function create(pool: PoolView, { missing, nodeClass, claims }: Shortage, { picture, now }: Context): Decision {
+  const { provider } = picture;
+  const hold: Omit<Hold, "reason"> | undefined =
+    launchHold({ pool, nodeClass, provider }, now) ?? dryRun(pool, `create ${missing} claims`);
+  if (hold !== undefined) return { ...nothing, refusals: [refused(pool, hold)], wakeAt: hold.until };
+  const room = limitOf(pool) - claims.length;
+  const names = claimNames(pool, {
+    count: Math.max(0, Math.min(missing, room)),
+    salt: lastLaunch(pool),
+    isTaken: name => picture.claim(name) !== undefined,
+  });
+  const why = `Pool ${pool.name} shall have ${pool.effective.replicas} nodes and lacks ${missing}.`;
+  return {
+    ...nothing,
+    commands: names.map(name => ({ kind: "create-claim", manifest: claimFor(pool, name, nodeClass), why })),
+    refusals: names.length < missing ? [refused(pool, limited(pool, missing - names.length, claims))] : [],
+  };
+}
+
+/** Machines on their way out count: a limit is about what there is. One that cannot be read allows none. */
+function limitOf({ effective }: PoolView): number {
+  const written = effective.limits["nodes"];
+  if (written === undefined) return Number.POSITIVE_INFINITY;
+  const limit = parseQuantity(String(written));
+  return limit.ok ? Number(wholeValue(limit.value)) : 0;
+}
+
+function limited(pool: PoolView, lacking: number, claims: readonly ClaimView[]): Omit<Hold, "reason"> {
+  const going = claims.filter(({ deletingSince }) => deletingSince !== undefined).length;
+  const here = `${claims.length} are here${going > 0 ? `, ${going} of them going away` : ""}`;
+  return {
+    code: "node-limit",
+    message: `Pool ${pool.name} lacks ${lacking} of its ${pool.effective.replicas} nodes: its limit is ${pool.effective.limits["nodes"]}, and ${here}.`,
+    liftedBy: `a higher limits.nodes of pool ${pool.name}${going > 0 ? ", or the end of those that go" : ""}`,
+  };
+}
+
+function dryRun({ name, effective }: PoolView, would: string): Omit<Hold, "reason"> | undefined {
+  if (!effective.dryRun) return undefined;
+  const message = `Pool ${name} is in dry run: it would ${would}.`;
+  return { code: "dry-run", message, liftedBy: `taking spec.dryRun out of pool ${name}` };
+}
+
+type Surplus = { readonly surplus: number; readonly staying: readonly ClaimView[] };
+
+function release(pool: PoolView, { surplus, staying }: Surplus, { picture }: Context): Decision {
+  const { commands, proposals, doubtful } = scaleDown(pool, { surplus, staying }, picture);
+  const lacking = surplus - commands.length - proposals.length;
+  const hold = commands.length > 0 ? dryRun(pool, `delete ${commands.length} claims without a node`) : undefined;
+  return {
+    ...nothing,
+    commands: hold ? [] : commands,
+    proposals,
+    refusals: [...(lacking > 0 ? [inDoubt(pool, lacking, doubtful)] : []), ...(hold ? [refused(pool, hold)] : [])],
+  };
+}
+
+function inDoubt(pool: PoolView, lacking: number, doubtful: readonly ClaimView[]): Refusal {
+  const names = doubtful.map(({ name }) => name).join(", ");
+  return refused(pool, {
+    code: "surplus-in-doubt",
+    message: `Pool ${pool.name} has ${lacking} too many, but of these claims nobody can tell which node they have: ${names}.`,
+    liftedBy: "each of them having one node, or a person deleting one",
+  });
+}
+
+function refused({ name }: PoolView, hold: Omit<Refusal, "subject">): Refusal {
+  const { code, message, until, liftedBy } = hold;
+  return { subject: `pool/${name}`, code, message, liftedBy, ...(until === undefined ? {} : { until }) };
+}

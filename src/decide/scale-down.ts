@@ -1,0 +1,106 @@
+// Which claims of a pool go when there are too many: those that would be missed least, the oldest of equals first. A
+// claim of which nobody can tell what runs on it stays.
+
+import { doNotDisruptKey } from "../api/well-known.ts";
+import type { Picture } from "../snapshot/picture.ts";
+import type { ClaimView, NodeView, PodView, PoolView } from "../snapshot/views.ts";
+import { isTrue } from "./conditions.ts";
+import type { Command, Proposal } from "./decision.ts";
+
+/** In the order in which they go; upstream weighs price and remaining life instead of age. */
+const worth = ["not launched", "not registered", "empty", "free to be disrupted", "asked not to be disrupted"] as const;
+type Worth = (typeof worth)[number];
+
+type Candidate = { readonly claim: ClaimView; readonly worth: Worth; readonly node?: NodeView };
+
+export type ScaleDown = {
+  /** For claims without a node. */
+  readonly commands: readonly Command[];
+  readonly proposals: readonly Proposal[];
+  /** Those that cannot be judged. */
+  readonly doubtful: readonly ClaimView[];
+};
+
+/** Somebody is ending its node already. */
+export function isGoing(claim: ClaimView, picture: Picture): boolean {
+  return picture.nodesOf(claim).some(({ uid }) => picture.openActionOn(uid)?.spec.method === "Terminate");
+}
+
+export function scaleDown(
+  pool: PoolView,
+  { surplus, staying }: { surplus: number; staying: readonly ClaimView[] },
+  picture: Picture,
+): ScaleDown {
+  const judged = staying
+    .filter(claim => !isGoing(claim, picture))
+    .map(claim => ({ claim, candidate: candidateOf(claim, picture) }));
+  const chosen = judged
+    .flatMap(({ candidate }) => candidate ?? [])
+    .sort(leastMissed)
+    .slice(0, surplus);
+  // The surplus cannot be older than the newest that belongs to it.
+  const dueAt = Math.max(...staying.map(({ createdAt }) => createdAt));
+  const why = `Pool ${pool.name} shall have ${pool.effective.replicas} nodes and has ${surplus} too many`;
+  return {
+    commands: chosen.filter(({ node }) => node === undefined).map(one => deleteClaim(one, why)),
+    proposals: chosen.flatMap(one => (one.node ? [proposal(pool, { ...one, node: one.node }, { why, dueAt })] : [])),
+    doubtful: judged.filter(({ candidate }) => candidate === undefined).map(({ claim }) => claim),
+  };
+}
+
+function candidateOf(claim: ClaimView, picture: Picture): Candidate | undefined {
+  if (claim.isProvisional) return undefined;
+  if (claim.providerID === undefined) return { claim, worth: "not launched" };
+  const [node, ...others] = picture.nodesOf(claim);
+  const isRegistered = isTrue(claim.conditions, "Registered");
+  if (node === undefined) return isRegistered ? undefined : { claim, worth: "not registered" };
+  if (others.length > 0 || picture.claimOf(node)?.uid !== claim.uid) return undefined;
+  return { claim, node, worth: isRegistered ? worthOf(claim, node, picture) : "not registered" };
+}
+
+function worthOf(claim: ClaimView, node: NodeView, picture: Picture): Worth {
+  const pods = [...picture.podsOn(node.name)];
+  if (!pods.some(occupies)) return "empty";
+  const asks = [node, claim].some(({ annotations }) => annotations[doNotDisruptKey] === "true");
+  // Also a duration that may have run out: it says that the pod minds.
+  const minds = pods.some(({ doNotDisrupt }) => doNotDisrupt !== undefined && doNotDisrupt !== "false");
+  return asks || minds ? "asked not to be disrupted" : "free to be disrupted";
+}
+
+// Daemons and static pods belong to the node; of those that are ending only a StatefulSet's is waited for.
+function occupies({ tier, isStatic, phase, deletionAt, ownerKind }: PodView): boolean {
+  if (tier === "daemon" || tier === "critical-daemon" || isStatic) return false;
+  if (phase === "Succeeded" || phase === "Failed") return false;
+  return deletionAt === undefined || ownerKind === "StatefulSet";
+}
+
+function leastMissed(a: Candidate, b: Candidate): number {
+  const byWorth = worth.indexOf(a.worth) - worth.indexOf(b.worth);
+  return byWorth || a.claim.createdAt - b.claim.createdAt || (a.claim.name < b.claim.name ? -1 : 1);
+}
+
+function deleteClaim({ claim, worth: what }: Candidate, why: string): Command {
+  const { name, uid, resourceVersion } = claim;
+  return { kind: "delete-claim", claim: { name, uid }, resourceVersion, why: `${why}; claim ${name} is ${what}.` };
+}
+
+function proposal(
+  pool: PoolView,
+  { claim, node, worth: what }: Candidate & { node: NodeView },
+  { why, dueAt }: { why: string; dueAt: number },
+): Proposal {
+  const message = `${why}; node ${node.name} is ${what}.`;
+  return {
+    node: { name: node.name, uid: node.uid },
+    claim: { name: claim.name, uid: claim.uid },
+    action: "ScaleDown",
+    method: "Terminate",
+    termination: "Graceful",
+    askedBy: { kind: "NodePool", name: pool.name, uid: pool.uid },
+    policy: { kind: "NodePool", name: pool.name, path: "spec.replicas", generation: pool.generation },
+    message,
+    evidence: [{ kind: "SurplusReplica", message }],
+    dueAt,
+    ...(pool.effective.dryRun ? { dryRun: true } : {}),
+  };
+}
