@@ -5,7 +5,15 @@ import { formatTime, type Instant } from "../api/time.ts";
 import { terminationFinalizer } from "../api/well-known.ts";
 import type { Subject } from "../snapshot/picture.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
-import { type Context, type Decision, nothing, type Proposal, type Refusal, type Rule } from "./decision.ts";
+import {
+  type Command,
+  type Context,
+  type Decision,
+  nothing,
+  type Proposal,
+  type Refusal,
+  type Rule,
+} from "./decision.ts";
 import { servedClass } from "./node-class.ts";
 
 /** A node that was deleted by hand while its claim was not: the claim goes too, and then the node as any other. */
@@ -43,27 +51,47 @@ export type Entries =
   /** What is missing before anything may be done. */
   | { readonly missing: Decision };
 
-/** The running action of each node of a claim that is being deleted. */
+/** The running action of each node of a claim that is being deleted, or what is missing: then nothing else is done. */
 export function entriesOf(
   claim: ClaimView,
   nodes: readonly NodeView[],
   context: Context & { terminationAt: Instant | undefined },
 ): Entries {
-  const { picture, terminationAt } = context;
+  const entries = nodes.map(node => ({ node, action: context.picture.openActionOn(node.uid) }));
+  const refusals = entries.flatMap(entry => notReady(entry, claim, context) ?? []);
+  if (refusals.length === 0) return { actions: entries.flatMap(({ action }) => action ?? []) };
+  const { terminationAt } = context;
+  const asked = { claim, since: sinceOf(claim), what: `Claim ${claim.name}`, terminationAt };
+  const proposals = entries.flatMap(({ node, action }) => (action ? [] : deletion({ ...asked, node })));
+  const commands = entries.flatMap(({ action }) => (action && isOurs(action, context) ? running(action) : []));
+  return { missing: { ...nothing, commands, proposals, refusals } };
+}
+
+type Entry = { readonly node: NodeView; readonly action: ActionView | undefined };
+
+function notReady({ node, action }: Entry, claim: ClaimView, context: Context): Refusal | undefined {
   const subject: Subject = `claim/${claim.name}`;
-  const proposals: Proposal[] = [];
-  const refusals: Refusal[] = [];
-  const actions: ActionView[] = [];
-  for (const node of nodes) {
-    const action = picture.openActionOn(node.uid);
-    if (action?.status.phase === "Running" && !action.isProvisional) actions.push(action);
-    else if (action !== undefined) refusals.push(notStarted(subject, node, action));
-    else {
-      refusals.push(notOpen(subject, claim, node));
-      proposals.push(deletion({ node, claim, since: sinceOf(claim), what: `Claim ${claim.name}`, terminationAt }));
-    }
+  if (action === undefined) return notOpen(subject, claim, node);
+  if (action.isProvisional || action.spec.epoch === context.epoch) {
+    return action.status.phase === "Running" ? undefined : notStarted(subject, node, action);
   }
-  return refusals.length === 0 ? { actions } : { missing: { ...nothing, proposals, refusals } };
+  return {
+    subject,
+    code: "action-not-adopted",
+    message: `NodeAction ${action.name} on node ${node.name} belongs to the leader of epoch ${action.spec.epoch}.`,
+    liftedBy: "Its adoption by the present leader.",
+  };
+}
+
+function isOurs({ isProvisional, spec }: ActionView, { epoch }: Context): boolean {
+  return isProvisional !== true && spec.epoch === epoch;
+}
+
+/** The claim is being deleted, whoever began it: so the action has. */
+function running({ name, uid, resourceVersion, status }: ActionView): Command[] {
+  if (status.phase === "Running") return [];
+  const why = "Its claim is being deleted.";
+  return [{ kind: "update-action", action: { name, uid }, resourceVersion, progress: { phase: "Running" }, why }];
 }
 
 type Deleted = {

@@ -39,7 +39,12 @@ function unneeded({ drained, isDead }: Departing): string | undefined {
 }
 
 function waiting({ code, message, until }: Wait): NonNullable<ActionProgress["waitingFor"]> {
-  return { reason: code, message, ...(until === undefined ? {} : { until }) };
+  return { reason: asReason(code), message, ...(until === undefined ? {} : { until }) };
+}
+
+/** As Kubernetes writes reasons: pod-stopping is PodStopping. */
+function asReason(code: string): string {
+  return code.replace(/(?:^|-)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }
 
 function saysSteps({ status }: ActionView, steps: NonNullable<ActionProgress["steps"]>): boolean {

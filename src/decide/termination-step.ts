@@ -26,7 +26,7 @@ export type Departing = {
 
 /** Why the node is still here. */
 export type Wait = {
-  /** The refusal's code, and the reason in the ledger. */
+  /** The refusal's code; the ledger writes it as a reason. */
   readonly code: string;
   readonly message: string;
   readonly until?: Instant;
