@@ -1,0 +1,210 @@
+// Carries an action of the ledger from its entry to its end: adopts what an older leader left, starts what is pending,
+// closes what is over. The way in between is the termination's; whether an action may begin was the arbiter's.
+
+import type { NodeActionSpec } from "../api/node-action.ts";
+import { hourMs, type Instant, type Millis, minuteMs } from "../api/time.ts";
+import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
+import { isTrue } from "./conditions.ts";
+import { type ActionProgress, type Command, type Context, type Decision, nothing, type Rule } from "./decision.ts";
+import { contradiction, type Live } from "./evidence.ts";
+import { instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
+import { servedClass } from "./node-class.ts";
+import { retire } from "./retention.ts";
+import type { Objection } from "./safety.ts";
+
+/** How long an action may wait for its start; then its reason is asked for anew. */
+const startMaxMs = 10 * minuteMs;
+const replacementMaxMs = hourMs;
+/** Claims and nodes are watched apart: so long may one be seen after the other has gone. */
+const remainsMaxMs = 5 * minuteMs;
+
+export const ledgerRule: Rule = { name: "ledger", controller: "ledger", kind: "action", decide: decideAction };
+
+export type Holding = { readonly holds: true } | { readonly holds: false; readonly why: string };
+
+/** Whether the action is still about this node and still has a reason. Asked before its first destructive call. */
+export function stillHolds(spec: NodeActionSpec, live: Live, context: Context): Holding {
+  const { node, claim } = live;
+  if (spec.claim !== undefined && claim?.uid !== spec.claim.uid) {
+    return no(`NodeClaim ${spec.claim.name} (${spec.claim.uid}) is gone`);
+  }
+  // What has begun goes on, whoever began it.
+  if (spec.claim !== undefined && claim?.deletingSince !== undefined) return { holds: true };
+  if (node?.uid !== spec.node.uid) return no(`node ${spec.node.name} (${spec.node.uid}) is gone`);
+  if (spec.method === "Terminate" && spec.claim === undefined) return no("the node has no NodeClaim to delete");
+  const whys = reasonsOf(spec).map(({ action, evidence }) => {
+    const why = contradiction(evidence, live, context);
+    return why === undefined ? undefined : `${action}: ${why}`;
+  });
+  return whys.includes(undefined) ? { holds: true } : no(whys.join("; "));
+}
+
+function no(why: string): Holding {
+  return { holds: false, why };
+}
+
+function decideAction(name: string, context: Context): Decision {
+  const action = context.picture.action(name);
+  if (action === undefined || action.isProvisional) return nothing;
+  if (!isOpen(action)) return retire(action, context);
+  if (isDryRun(action)) return dryRunOf(action);
+  if (action.spec.epoch > context.epoch) {
+    const message = `NodeAction ${name} belongs to a newer leader (epoch ${action.spec.epoch}).`;
+    return held(action, { code: "newer-leader", message, liftedBy: "that leader" });
+  }
+  const { staleness } = context.picture;
+  if (staleness !== undefined) {
+    const message = `The picture of ${staleness.resource} is too old to go on: ${staleness.message}`;
+    return held(action, { code: "picture-stale", message, liftedBy: "the watch catching up" });
+  }
+  return decideOpen(action, context);
+}
+
+/** The entry was written, and its phase was not. */
+function dryRunOf(action: ActionView): Decision {
+  return action.status.phase === "DryRun" ? nothing : update(action, { phase: "DryRun" }, "It is only shown.");
+}
+
+type Scene = { readonly node: NodeView | undefined; readonly claim: ClaimView | undefined };
+
+function decideOpen(action: ActionView, context: Context): Decision {
+  const { spec } = action;
+  const node = context.picture.nodeByUid(spec.node.uid);
+  const named = spec.claim && context.picture.claim(spec.claim.name);
+  const claim = named?.uid === spec.claim?.uid ? named : undefined;
+  if (node === undefined && claim === undefined) return gone(action);
+  if (claim === undefined && spec.claim !== undefined) return remains(action, context);
+  if (spec.epoch < context.epoch) return adopt(action, { node, claim }, context);
+  if (claim?.deletingSince !== undefined) return underWay(action, claim, context);
+  if (node === undefined)
+    return giveUp(action, `Node ${spec.node.name} (${spec.node.uid}) went before anything was done.`);
+  if (spec.method !== "Terminate") return otherMeans(action, context);
+  return waitForReplacements(action, context) ?? start(action, context);
+}
+
+function gone(action: ActionView): Decision {
+  const { node, claim } = action.spec;
+  const outcome = claim ? `Node ${node.name} and its NodeClaim ${claim.name} are gone.` : `Node ${node.name} is gone.`;
+  return update(action, { phase: "Done", waitingFor: null, outcome }, outcome);
+}
+
+/** The claim has gone and the node is still seen: it follows, or somebody took the claim's finalizer away. */
+function remains(action: ActionView, { now }: Context): Decision {
+  const { node, claim } = action.spec;
+  const message = `NodeClaim ${claim?.name} is gone, and node ${node.name} is still there.`;
+  const { waitingFor } = action.status;
+  const since = waitingFor?.reason === "NodeRemains" ? instantOf(waitingFor.since) : undefined;
+  if (since === undefined) {
+    return update(action, { phase: "Running", waitingFor: { reason: "NodeRemains", message } }, message);
+  }
+  if (now < since + remainsMaxMs) {
+    const until = since + remainsMaxMs;
+    return held(action, { code: "node-remains", message, until, liftedBy: `the end of node ${node.name}` });
+  }
+  const error = `${message} Its machine may still run: see to it by hand.`;
+  return update(action, { phase: "Failed", waitingFor: null, error, outcome: message }, error);
+}
+
+/** What an older leader began is ours now; what it only meant to begin must still have its reason. */
+function adopt(action: ActionView, { node, claim }: Scene, context: Context): Decision {
+  const live = { ...(node ? { node } : {}), ...(claim ? { claim } : {}) };
+  const holding = stillHolds(action.spec, live, context);
+  if (!hasStarted(action) && !holding.holds) {
+    return giveUp(
+      action,
+      `Not begun by the leader of epoch ${action.spec.epoch}, and without a reason now: ${holding.why}.`,
+    );
+  }
+  const { name, uid, resourceVersion } = action;
+  const why = `Adopted from the leader of epoch ${action.spec.epoch}.`;
+  const spec = { epoch: context.epoch };
+  return { ...nothing, commands: [{ kind: "update-action", why, action: { name, uid }, resourceVersion, spec }] };
+}
+
+function hasStarted({ status }: ActionView): boolean {
+  return status.phase === "Running" || status.startedAt !== undefined;
+}
+
+/** The termination rule carries our own claims; another controller its own. */
+function underWay(action: ActionView, claim: ClaimView, { picture }: Context): Decision {
+  if (servedClass(claim.spec.nodeClassRef, picture.provider) !== undefined) return nothing;
+  const message = `NodeClaim ${claim.name} is deleted; its own controller takes the node away.`;
+  const { phase, waitingFor } = action.status;
+  if (phase !== "Running" || waitingFor?.message !== message) {
+    return update(action, { phase: "Running", waitingFor: { reason: "ForeignController", message } }, message);
+  }
+  return held(action, { code: "left-to-owner", message, liftedBy: "the controller of the claim's class" });
+}
+
+/** Reboots and remediations are carried out by the rules that ask for them. One that nobody takes up ends. */
+function otherMeans(action: ActionView, context: Context): Decision {
+  if (hasStarted(action)) return nothing;
+  const { method, node } = action.spec;
+  const message = `${method} of node ${node.name} has not been taken up.`;
+  const until = startBefore(action, startMaxMs);
+  if (until <= context.now) return tooLate(action, context);
+  return held(action, { code: "not-begun", message, until, liftedBy: `whoever carries out ${method}` });
+}
+
+/** Undefined: it waits for none. */
+function waitForReplacements(action: ActionView, context: Context): Decision | undefined {
+  const missing = (action.spec.replacements ?? []).filter(({ name }) => !isInitialized(name, context));
+  if (missing.length === 0) return undefined;
+  const names = missing.map(({ name }) => name).join(", ");
+  const message = `The node stays until its replacements are initialized: ${names}.`;
+  const until = startBefore(action, replacementMaxMs);
+  if (until <= context.now) return tooLate(action, context);
+  const { phase, waitingFor } = action.status;
+  if (phase !== "WaitingForReplacement" || waitingFor?.message !== message) {
+    const progress = {
+      phase: "WaitingForReplacement",
+      waitingFor: { reason: "ReplacementNotReady", message },
+    } as const;
+    return { ...update(action, progress, message), wakeAt: until };
+  }
+  return held(action, { code: "replacement-not-ready", message, until, liftedBy: `the initialization of ${names}` });
+}
+
+function isInitialized(claimName: string, { picture }: Context): boolean {
+  const claim = picture.claim(claimName);
+  return claim !== undefined && claim.deletingSince === undefined && isTrue(claim.conditions, "Initialized");
+}
+
+function start(action: ActionView, context: Context): Decision {
+  const { name, uid, spec } = action;
+  // Replacements had their own time before.
+  const until = startBefore(action, spec.replacements?.length ? replacementMaxMs + startMaxMs : startMaxMs);
+  if (until <= context.now && !hasStarted(action)) return tooLate(action, context);
+  const commands: readonly Command[] = [{ kind: "start-action", why: spec.message, action: { name, uid } }];
+  const end = hasStarted(action) ? undefined : until;
+  const failure = context.picture.failure(`action/${name}`);
+  if (failure === undefined) return { ...nothing, commands, wakeAt: end };
+  const message = `NodeAction ${name} could not be started: ${failure.message}`;
+  const { retryAt } = failure;
+  const refused = held(action, { code: "start-failed", message, until: retryAt, liftedBy: "an answer of the server" });
+  if (retryAt <= context.now) return { ...refused, commands, wakeAt: end };
+  return { ...refused, wakeAt: Math.min(retryAt, end ?? retryAt) };
+}
+
+function startBefore({ spec, createdAt }: ActionView, maxMs: Millis): Instant {
+  return (instantOf(spec.decidedAt) ?? createdAt) + maxMs;
+}
+
+function tooLate(action: ActionView, { picture }: Context): Decision {
+  const cause =
+    picture.failure(`action/${action.name}`)?.message ?? action.status.waitingFor?.message ?? "no reason is known";
+  return giveUp(action, `It was not begun in time, and its reason is asked for anew: ${cause}`);
+}
+
+function giveUp(action: ActionView, outcome: string): Decision {
+  return update(action, { phase: "Abandoned", waitingFor: null, outcome }, outcome);
+}
+
+function update({ name, uid, resourceVersion }: ActionView, progress: ActionProgress, why: string): Decision {
+  const command: Command = { kind: "update-action", why, action: { name, uid }, resourceVersion, progress };
+  return { ...nothing, commands: [command] };
+}
+
+function held({ name }: ActionView, reason: Objection): Decision {
+  return { ...nothing, refusals: [{ subject: `action/${name}`, ...reason }], wakeAt: reason.until };
+}

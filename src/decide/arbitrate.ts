@@ -1,0 +1,231 @@
+// Gives each node to one action: over all that is asked for, in one order, each grant counted before the next is judged.
+// Every proposal is granted, joins what already runs, or is refused with the reason.
+
+import { formatTime, type Instant, minuteMs } from "../api/time.ts";
+import type { Subject } from "../snapshot/picture.ts";
+import type { ActionView } from "../snapshot/views.ts";
+import { capLimits, freeAt, type Limit } from "./caps.ts";
+import type { Command, Context, Decision, Proposal, Refusal } from "./decision.ts";
+import { closedDryRuns, dryRunWord, openDryRun, shownOnly } from "./dry-run.ts";
+import { canJoin, join } from "./join.ts";
+import { actionSpec, nextAttempt, type Permission } from "./ledger.ts";
+import { type LedgerAction, rankOf } from "./precedence.ts";
+import { isPersonsDelete, objection, type Objection, type Veto } from "./safety.ts";
+
+/** A proposal, with the rule that made it and the subject that the rule judged. */
+export type Candidate = { readonly subject: Subject; readonly rule: string; readonly proposal: Proposal };
+
+/** What holds starts back beyond what the picture shows: budgets, and what is remembered. */
+export type Gates = { readonly limits?: readonly Limit[]; readonly vetoes?: readonly Veto[] };
+
+export function arbitrate(asked: {
+  readonly proposals: readonly Candidate[];
+  readonly context: Context;
+  readonly gates?: Gates;
+}): Decision {
+  const { context, gates } = asked;
+  const cases = inOrder(asked.proposals).map(candidate => caseOf(candidate, context));
+  const pass = passOver(cases, context, gates);
+  const meant = cases.filter(({ dryRun }) => dryRun === undefined);
+  const shown = cases.filter(({ dryRun }) => dryRun !== undefined);
+  // Dry runs come last: they see what is granted, and never stand in its way.
+  const ends = [...meant, ...shown].map(one => endOf(one, pass));
+  const refusals = ends.flatMap(({ refusal }) => refusal ?? []);
+  const closed = closedDryRuns(
+    shown.map(({ proposal }) => proposal),
+    context,
+  );
+  return {
+    commands: [...ends.flatMap(({ commands }) => commands), ...closed],
+    proposals: [],
+    refusals,
+    notices: [],
+    wakeAt: nextLook(refusals, pass),
+  };
+}
+
+type Case = Candidate & { readonly objection: Objection | undefined; readonly dryRun: string | undefined };
+
+function caseOf(candidate: Candidate, context: Context): Case {
+  const { proposal } = candidate;
+  return { ...candidate, objection: objection(proposal, context), dryRun: dryRunWord(proposal, context) };
+}
+
+/** One look at everything that is asked for. `spent` grows with each grant. */
+type Pass = {
+  readonly context: Context;
+  readonly vetoes: readonly Veto[];
+  readonly limits: readonly Limit[];
+  readonly spent: Map<Limit, number>;
+  readonly departing: ReadonlySet<string>;
+  /** By node uid: to whom the node belongs, of those that are meant and of all. */
+  readonly first: { readonly meant: ReadonlyMap<string, Case>; readonly any: ReadonlyMap<string, Case> };
+};
+
+function passOver(cases: readonly Case[], context: Context, { limits = [], vetoes = [] }: Gates = {}): Pass {
+  const able = cases.filter(one => one.objection === undefined);
+  const proposals = able.map(({ proposal }) => proposal);
+  return {
+    context,
+    vetoes,
+    limits: able.length === 0 ? [] : [...limits, ...capLimits(proposals, context)],
+    spent: new Map(),
+    departing: new Set(able.length === 0 ? [] : [...context.picture.departures()].map(({ node }) => node.uid)),
+    first: { meant: firstByNode(able.filter(({ dryRun }) => dryRun === undefined)), any: firstByNode(able) },
+  };
+}
+
+type End = { readonly commands: readonly Command[]; readonly refusal?: Refusal };
+
+function endOf(one: Case, pass: Pass): End {
+  const { proposal, dryRun } = one;
+  const verdict = verdictOn(one, pass);
+  if ("objection" in verdict) return { commands: [], refusal: refusal(proposal, verdict.objection) };
+  const permission = "leave" in verdict ? spend(verdict.leave, pass) : {};
+  if (dryRun !== undefined) {
+    const commands = openDryRun(proposal, pass.context, permission);
+    return { commands, refusal: refusal(proposal, shownOnly(dryRun, proposal)) };
+  }
+  if ("joins" in verdict) return { commands: [join(proposal, verdict.joins)] };
+  const { name } = nextAttempt(pass.context.picture, proposal, { dryRun: false });
+  const spec = actionSpec(proposal, pass.context, permission);
+  return { commands: [{ kind: "open-action", why: proposal.message, name, spec, phase: "Pending" }] };
+}
+
+/** Not so; or into what runs already; or anew, by leave of these limits. */
+type Verdict =
+  | { readonly objection: Objection }
+  | { readonly joins: ActionView }
+  | { readonly leave: readonly Limit[] };
+
+function verdictOn(one: Case, pass: Pass): Verdict {
+  const { proposal } = one;
+  const { context } = pass;
+  const open = context.picture.openActionOn(proposal.node.uid);
+  const first = one.objection ?? outranked(one, pass) ?? alreadyGoing(proposal, open, pass);
+  if (first !== undefined) return { objection: first };
+  const isPersons = isPersonsDelete(proposal, context);
+  const held = isPersons ? undefined : (vetoed(proposal, pass) ?? triedBefore(one, context));
+  if (held !== undefined) return { objection: held };
+  if (open !== undefined) return { joins: open };
+  if (isPersons) return { leave: [] };
+  const limits = pass.limits.filter(limit => limit.applies(proposal));
+  const spent = limitSpent(limits, pass);
+  return spent === undefined ? { leave: limits } : { objection: spent };
+}
+
+function outranked({ proposal, dryRun }: Case, { first }: Pass): Objection | undefined {
+  const owner = (dryRun === undefined ? first.meant : first.any).get(proposal.node.uid)?.proposal;
+  if (owner === undefined || owner === proposal) return undefined;
+  const { action, askedBy, node } = owner;
+  const message = `${action} (asked for by ${askedBy.kind} ${askedBy.name}) comes first on node ${node.name}.`;
+  return { code: "outranked", message, liftedBy: `the end of ${action} on the node` };
+}
+
+function alreadyGoing(proposal: Proposal, open: ActionView | undefined, pass: Pass): Objection | undefined {
+  const code = "already-going";
+  const { name, uid } = proposal.node;
+  if (open === undefined) {
+    if (!pass.departing.has(uid) || isPersonsDelete(proposal, pass.context)) return undefined;
+    const message = `Node ${name} is being deleted already, and no action stands for that yet.`;
+    return { code, message, liftedBy: "the action that is opened for the deletion" };
+  }
+  const under = `Node ${name} is under ${open.spec.action} (NodeAction ${open.name})`;
+  const liftedBy = `the end of NodeAction ${open.name}`;
+  if (!canJoin(proposal, open)) return { code, message: `${under}.`, liftedBy };
+  if (!open.isProvisional) return undefined;
+  return { code, message: `${under}, which is being written.`, liftedBy: `the server's answer for ${open.name}` };
+}
+
+function vetoed(proposal: Proposal, { vetoes, context }: Pass): Objection | undefined {
+  for (const veto of vetoes) {
+    const found = veto(proposal, context);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function triedBefore({ proposal, dryRun }: Case, { picture, now }: Context): Objection | undefined {
+  const { last, notBefore } = nextAttempt(picture, proposal, { dryRun: dryRun !== undefined });
+  if (last === undefined || notBefore === undefined || notBefore <= now) return undefined;
+  const how = last.status.outcome ?? last.status.error ?? "it says not why";
+  const message = `NodeAction ${last.name} ended as ${last.status.phase}: ${how}; not tried again before ${formatTime(notBefore)}.`;
+  return { code: "tried-before", message, until: notBefore, liftedBy: `deleting NodeAction ${last.name}` };
+}
+
+/** Of several that are spent, the one that lasts longest. */
+function limitSpent(limits: readonly Limit[], { spent }: Pass): Objection | undefined {
+  const full = limits.flatMap(limit => {
+    const granted = spent.get(limit) ?? 0;
+    const until = freeAt(limit, granted);
+    return limit.counted + granted < limit.allowed ? [] : [{ limit, until, counted: limit.counted + granted }];
+  });
+  const [first, ...rest] = full;
+  if (first === undefined) return undefined;
+  const endsAt = ({ until = Number.POSITIVE_INFINITY }: { until: Instant | undefined }) => until;
+  const { limit, until, counted } = rest.reduce((last, next) => (endsAt(next) > endsAt(last) ? next : last), first);
+  const nodes = counted === 1 ? "1 node is" : `${counted} nodes are`;
+  const source = [limit.place.kind, limit.place.name, limit.place.path].filter(Boolean).join(" ");
+  return {
+    code: `${limit.role}-spent`,
+    message: `${nodes} ${limit.what}; at most ${limit.allowed} may be (${source}).`,
+    ...(until === undefined ? {} : { until }),
+    liftedBy: `an end of what is counted, or a greater ${limit.role}`,
+  };
+}
+
+/** Counts one more in each limit, and says what they stood at before. */
+function spend(limits: readonly Limit[], { spent }: Pass): Permission {
+  const before = limits.map(limit => ({ ...limit, counted: limit.counted + (spent.get(limit) ?? 0) }));
+  for (const limit of limits) spent.set(limit, (spent.get(limit) ?? 0) + 1);
+  const written = (role: Limit["role"]) =>
+    before
+      .filter(limit => limit.role === role)
+      .sort((a, b) => a.allowed - a.counted - (b.allowed - b.counted))
+      .map(({ place, allowed, counted }) => ({ ...place, allowed, counted }));
+  const [budget] = written("budget");
+  return { ...(budget ? { budget } : {}), caps: written("cap") };
+}
+
+function refusal({ node }: Proposal, reason: Objection): Refusal {
+  return { subject: `node/${node.name}`, ...reason };
+}
+
+function nextLook(refusals: readonly Refusal[], { limits }: Pass): Instant | undefined {
+  const instants = [...refusals.map(({ until }) => until), ...limits.map(({ frees }) => frees[0])];
+  return instants.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined);
+}
+
+/** So much time overdue weighs as much as one step of priority: nobody waits for ever. */
+const priorityStepMs = 30 * minuteMs;
+
+/** By precedence, then by priority's rank and time overdue, then the longest due; the rest only makes it one order. */
+function inOrder(candidates: readonly Candidate[]): readonly Candidate[] {
+  const rank = priorityRanks(candidates);
+  const weight = ({ proposal }: Candidate) => rank(proposal) * priorityStepMs - proposal.dueAt;
+  const text = ({ rule, subject, proposal: { node, askedBy, message } }: Candidate) =>
+    [node.name, node.uid, rule, subject, askedBy.kind, askedBy.name, message].join("\n");
+  return [...candidates].sort(
+    (a, b) =>
+      rankOf(b.proposal.action) - rankOf(a.proposal.action) ||
+      weight(b) - weight(a) ||
+      a.proposal.dueAt - b.proposal.dueAt ||
+      (text(a) < text(b) ? -1 : 1),
+  );
+}
+
+/** The place of a priority among those that are asked with for the same action, the lowest being 0. */
+function priorityRanks(candidates: readonly Candidate[]): (proposal: Proposal) => number {
+  const known = new Map<LedgerAction, Set<number>>();
+  for (const { proposal } of candidates) {
+    known.set(proposal.action, (known.get(proposal.action) ?? new Set()).add(proposal.priority ?? 0));
+  }
+  const sorted = new Map([...known].map(([action, found]) => [action, [...found].sort((a, b) => a - b)]));
+  return ({ action, priority = 0 }) => sorted.get(action)?.indexOf(priority) ?? 0;
+}
+
+function firstByNode(cases: readonly Case[]): ReadonlyMap<string, Case> {
+  const first = new Map<string, Case>();
+  for (const one of cases) if (!first.has(one.proposal.node.uid)) first.set(one.proposal.node.uid, one);
+  return first;
+}

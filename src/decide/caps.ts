@@ -1,0 +1,152 @@
+// The caps of the SafetyPolicy as limits: how many nodes may be going away at once in the cluster, in a zone, and within
+// a span of time. A cap counts whoever asked; it never stops what has begun.
+
+import { parseAmount, roundedUp } from "../api/amount.ts";
+import type { EffectiveCap } from "../api/effective-safety-policy.ts";
+import type { NodeActionSpec } from "../api/node-action.ts";
+import { type Instant, type Millis, parseDuration, secondMs } from "../api/time.ts";
+import type { Departure } from "../snapshot/picture.ts";
+import type { ActionView } from "../snapshot/views.ts";
+import type { Context, Proposal } from "./decision.ts";
+import { finishedAt } from "./ledger.ts";
+import { classOf, type LedgerAction } from "./precedence.ts";
+
+/** How many may go, by whose word. Budgets are limits of the same shape. */
+export type Limit = {
+  readonly role: "cap" | "budget";
+  readonly place: NonNullable<NodeActionSpec["policy"]>;
+  /** What it counts, as the end of "3 nodes …". */
+  readonly what: string;
+  readonly allowed: number;
+  /** Before the turn; what the turn grants is counted on top. */
+  readonly counted: number;
+  /** When those that are counted only for having gone lately stop to count, in order. */
+  readonly frees: readonly Instant[];
+  applies(proposal: Proposal): boolean;
+};
+
+/** When one more fits by the passing of time alone; `spent` has been granted since. Undefined: that is not known. */
+export function freeAt({ allowed, counted, frees }: Limit, spent: number): Instant | undefined {
+  return allowed === 0 ? undefined : frees[counted + spent - allowed];
+}
+
+type Scope = "repair" | "disruption" | "all";
+
+const wordsOf: Record<Scope, string> = {
+  repair: "going away by repair or remediation",
+  disruption: "going away by consolidation, emptiness, expiration or drift",
+  all: "going away, whoever asked,",
+};
+
+/** Those that can hold one of the proposals. */
+export function capLimits(proposals: readonly Proposal[], context: Context): readonly Limit[] {
+  const zones = new Set(proposals.flatMap(proposal => zoneOf(proposal, context) ?? []));
+  const departures = [...context.picture.departures()];
+  const scopes = ["repair", "disruption", "all"] as const;
+  return scopes.flatMap(scope => capsOf(scope, { context, zones, departures }));
+}
+
+type Surroundings = { context: Context; zones: ReadonlySet<string>; departures: readonly Departure[] };
+
+function capsOf(scope: Scope, { context, zones, departures }: Surroundings): Limit[] {
+  const { picture } = context;
+  const cap = picture.safety.policy.caps[scope];
+  const going = departures.filter(({ action }) => isIn(scope, action?.spec.action));
+  const inCluster = (proposal: Proposal) => isIn(scope, proposal.action);
+  const limit = (field: keyof EffectiveCap, rest: Pick<Limit, "what" | "allowed" | "counted"> & Partial<Limit>) => ({
+    role: "cap" as const,
+    place: placeOf(`spec.caps.${scope}.${field}`, context),
+    frees: [],
+    applies: inCluster,
+    ...rest,
+  });
+  const limits: Limit[] = [];
+  if (cap.cluster !== undefined) {
+    const allowed = amountOf(cap.cluster, picture.nodeCount);
+    limits.push(limit("cluster", { what: `${wordsOf[scope]} in the cluster`, allowed, counted: going.length }));
+  }
+  for (const zone of zones) {
+    if (cap.zone === undefined) break;
+    const allowed = amountOf(cap.zone, picture.nodeCountIn(zone));
+    const counted = going.filter(departure => departure.zone === zone).length;
+    // A node without a zone is held by the cluster's caps alone.
+    const applies = (proposal: Proposal) => inCluster(proposal) && zoneOf(proposal, context) === zone;
+    limits.push(limit("zone", { what: `${wordsOf[scope]} in zone ${zone}`, allowed, counted, applies }));
+  }
+  if (cap.perWindow !== undefined) {
+    const allowed = amountOf(cap.perWindow.nodes, picture.nodeCount);
+    const frees = freesOf(scope, { context, going, duration: cap.perWindow.duration });
+    const counted = going.length + frees.length;
+    limits.push(
+      limit("perWindow", {
+        what: `${wordsOf[scope]} or gone within ${cap.perWindow.duration}`,
+        allowed,
+        counted,
+        frees,
+      }),
+    );
+  }
+  return limits;
+}
+
+type Window = { context: Context; going: readonly Departure[]; duration: string };
+
+/** When each node that has gone within the window drops out of it; one that is going again is counted there. */
+function freesOf(scope: Scope, { context, going, duration }: Window): Instant[] {
+  const windowMs = windowOf(duration);
+  const stillGoing = new Set(going.map(({ node }) => node.uid));
+  const freeAtByUid = new Map<string, Instant>();
+  for (const action of context.picture.finishedSince(context.now - windowMs)) {
+    const uid = action.spec.node.uid;
+    if (!isIn(scope, action.spec.action) || !hasTaken(action) || stillGoing.has(uid)) continue;
+    const free = (finishedAt(action) ?? action.createdAt) + windowMs;
+    if (free > context.now) freeAtByUid.set(uid, free);
+  }
+  return [...freeAtByUid.values()].sort((a, b) => a - b);
+}
+
+/** Times in objects are whole seconds, rounded down: a second more, so that no window is shorter than it was written. */
+function windowOf(duration: string): Millis {
+  const parsed = parseDuration(duration);
+  return parsed.ok ? parsed.value + secondMs : Number.POSITIVE_INFINITY;
+}
+
+/** The longest span of time in which some cap looks back; finished actions are kept at least so long. */
+export function longestWindow({ picture }: Context): Millis {
+  const { repair, disruption, all } = picture.safety.policy.caps;
+  return Math.max(0, ...[repair, disruption, all].map(cap => (cap.perWindow ? windowOf(cap.perWindow.duration) : 0)));
+}
+
+/** How many nodes count as gone in the window of caps.repair. */
+export function goneInRepairWindow(context: Context): number {
+  const { perWindow } = context.picture.safety.policy.caps.repair;
+  return perWindow ? freesOf("repair", { context, going: [], duration: perWindow.duration }).length : 0;
+}
+
+/** One that was given up before anything was done took nothing away. */
+function hasTaken({ status }: ActionView): boolean {
+  return status.phase !== "Abandoned" || status.startedAt !== undefined;
+}
+
+/** An action counts as what it was opened for, whatever joined it; a deletion of others counts only among all. */
+function isIn(scope: Scope, action: LedgerAction | undefined): boolean {
+  return scope === "all" || (action !== undefined && classOf(action) === scope);
+}
+
+function zoneOf({ node }: Proposal, { picture }: Context): string | undefined {
+  const seen = picture.nodeByUid(node.uid);
+  return seen && picture.zoneOf(seen);
+}
+
+/** What cannot be read allows nothing. */
+function amountOf(text: string, total: number): number {
+  const amount = parseAmount(text);
+  return amount.ok ? roundedUp(amount.value, total) : 0;
+}
+
+function placeOf(path: string, { picture }: Context): Limit["place"] {
+  const { meta } = picture.safety;
+  return meta
+    ? { kind: "SafetyPolicy", name: meta.name, path, generation: meta.generation }
+    : { kind: "Default", path };
+}

@@ -1,0 +1,50 @@
+// What is decided and only shown: who says so, the record of what would be done, and its end when nobody asks for it any
+// more. A dry run holds no node, spends nothing of what is real, and is never carried out.
+
+import type { Command, Context, Proposal } from "./decision.ts";
+import { actionSpec, isDryRun, isOpen, nextAttempt, type Permission } from "./ledger.ts";
+import { isPersonsDelete, type Objection } from "./safety.ts";
+
+/** Who wants it only shown; undefined: it is meant. */
+export function dryRunWord(proposal: Proposal, context: Context): string | undefined {
+  const { picture, settings } = context;
+  if (settings.dryRun) return "the controller runs with --dry-run";
+  if (picture.safety.policy.dryRun) return "SafetyPolicy default has spec.dryRun";
+  // A pool's or check's own word is about what we would start; a person's delete has begun.
+  if (isPersonsDelete(proposal, context)) return undefined;
+  const pool = proposal.claim && picture.claim(proposal.claim.name)?.pool;
+  if (pool !== undefined && picture.pool(pool)?.effective.dryRun) return `NodePool ${pool} has spec.dryRun`;
+  return proposal.dryRun ? `${proposal.askedBy.kind} ${proposal.askedBy.name} asks for a dry run` : undefined;
+}
+
+export function shownOnly(word: string, { action, message }: Proposal): Objection {
+  return {
+    code: "dry-run",
+    message: `${action} would begin, but is only shown, because ${word}: ${message}`,
+    liftedBy: "ending the dry run",
+  };
+}
+
+/** The record, unless it stands already. */
+export function openDryRun(proposal: Proposal, context: Context, permission: Permission): readonly Command[] {
+  const { picture } = context;
+  if (picture.dryRunsOn(proposal.node.uid).some(({ spec }) => spec.action === proposal.action)) return [];
+  const { name } = nextAttempt(picture, proposal, { dryRun: true });
+  const spec = actionSpec(proposal, context, { ...permission, dryRun: true });
+  return [{ kind: "open-action", why: proposal.message, name, spec, phase: "DryRun" }];
+}
+
+/** Those that stand although nobody asks for them any more. */
+export function closedDryRuns(asked: readonly Proposal[], { picture }: Context): readonly Command[] {
+  const isAsked = new Set(asked.map(({ action, node }) => `${action} ${node.uid}`));
+  const closed: Command[] = [];
+  for (const action of picture.actions()) {
+    const { name, uid, resourceVersion, spec } = action;
+    if (!isDryRun(action) || !isOpen(action) || action.isProvisional) continue;
+    if (isAsked.has(`${spec.action} ${spec.node.uid}`)) continue;
+    const outcome = "Its reason is gone, or is no longer only shown. Nothing was done.";
+    const progress = { phase: "Abandoned", outcome } as const;
+    closed.push({ kind: "update-action", why: outcome, action: { name, uid }, resourceVersion, progress });
+  }
+  return closed;
+}

@@ -1,0 +1,116 @@
+// Whether what an action was opened for is still so, by what can be seen now. What cannot be confirmed does not hold: a
+// kind of evidence that nobody here can look at never does.
+
+import type { Evidence } from "../api/node-action.ts";
+import { formatTime, parseDuration, secondMs } from "../api/time.ts";
+import type { ClaimView, ConditionView, InstanceView, NodeView } from "../snapshot/views.ts";
+import type { Instant } from "../api/time.ts";
+import { conditionOf, isTrue } from "./conditions.ts";
+import type { Context } from "./decision.ts";
+import { instantOf } from "./ledger.ts";
+
+/** The node, its lease and its claim as just read; what is absent was not found or not asked for. */
+export type Live = {
+  readonly node?: NodeView;
+  readonly claim?: ClaimView;
+  readonly leaseRenewedAt?: Instant;
+  readonly instance?: InstanceView;
+};
+
+type Look = { readonly evidence: Evidence; readonly live: Live; readonly context: Context };
+
+/** Why it does not hold; undefined: it does. */
+type Confirm = (look: Look) => string | undefined;
+
+/** A kubelet renews its lease every 10 s; node lifecycle waits 40 s before it calls a node Unknown. */
+const leaseFreshMs = 40 * secondMs;
+
+/** Emptiness and consolidation are confirmed by the search that found them, not by one look at the node. */
+const confirmByKind: Partial<Record<Evidence["kind"], Confirm>> = {
+  Condition: sick,
+  Flapping: stillBad,
+  NeverReady: neverReady,
+  Age: ({ live }) => (live.claim ? undefined : "the claim whose age it was is gone"),
+  Drift: ({ live }) => (live.claim && isTrue(live.claim.conditions, "Drifted") ? undefined : "it is not drifted now"),
+  DeletionTimestamp: ({ live }) => (isDeleting(live) ? undefined : "neither the node nor its claim is being deleted"),
+  InstanceGone: instanceGone,
+  SurplusReplica: surplus,
+};
+
+/** Why nothing of the evidence holds; undefined: something does. */
+export function contradiction(evidence: readonly Evidence[], live: Live, context: Context): string | undefined {
+  const whys = evidence.map(one => {
+    const confirm = confirmByKind[one.kind];
+    return confirm ? confirm({ evidence: one, live, context }) : `evidence ${one.kind} cannot be confirmed here`;
+  });
+  if (whys.includes(undefined)) return undefined;
+  return whys.length === 0 ? "no evidence is given" : whys.join("; ");
+}
+
+function isDeleting({ node, claim }: Live): boolean {
+  return node?.deletingSince !== undefined || claim?.deletingSince !== undefined;
+}
+
+function sick(look: Look): string | undefined {
+  return stillBad(look) ?? alive(look) ?? younger(look);
+}
+
+function stillBad({ evidence, live }: Look): string | undefined {
+  const { conditionType = "", conditionStatus } = evidence;
+  const found = live.node && conditionOf(live.node.conditions, conditionType);
+  if (found === undefined) return `condition ${conditionType} is not there now`;
+  return found.status === conditionStatus ? undefined : `condition ${conditionType} is ${found.status} now`;
+}
+
+/** Ready=Unknown says that the kubelet is silent; if its lease moves, somebody else says so. */
+function alive({ evidence, live, context }: Look): string | undefined {
+  const { leaseRenewedAt } = live;
+  if (evidence.conditionType !== "Ready" || evidence.conditionStatus !== "Unknown") return undefined;
+  if (leaseRenewedAt === undefined || leaseRenewedAt <= context.now - leaseFreshMs) return undefined;
+  return `the kubelet is alive: it renewed its lease at ${formatTime(leaseRenewedAt)}`;
+}
+
+/**
+ * A condition that began after what was seen went away in between and has its whole toleration before it. Where the
+ * evidence is by our own clock, the reporter's times were not believed then and are not now.
+ */
+function younger({ evidence, live }: Look): string | undefined {
+  const since = sinceOf(evidence, live);
+  const latest = instantOf(evidence.since) ?? dueSince(evidence);
+  if (evidence.clock === "Observer" || since === undefined) return undefined;
+  if (latest === undefined) return `nothing says since when condition ${evidence.conditionType} was seen`;
+  // Times in the evidence are whole seconds, rounded down.
+  if (since < latest + secondMs) return undefined;
+  return `condition ${evidence.conditionType} began anew at ${formatTime(since)}`;
+}
+
+function sinceOf({ conditionType = "" }: Evidence, { node }: Live): Instant | undefined {
+  const condition: ConditionView | undefined = node && conditionOf(node.conditions, conditionType);
+  return condition?.since;
+}
+
+function dueSince({ dueAt, toleration }: Evidence): Instant | undefined {
+  const due = instantOf(dueAt);
+  const tolerated = parseDuration(toleration ?? "0s");
+  return due === undefined || !tolerated.ok ? undefined : due - tolerated.value;
+}
+
+function neverReady({ live: { node, claim } }: Look): string | undefined {
+  if (claim?.status.firstReadyTime !== undefined) return `it was first Ready at ${claim.status.firstReadyTime}`;
+  return node && isTrue(node.conditions, "Ready") ? "it is Ready now" : undefined;
+}
+
+function instanceGone({ live: { node, claim, instance }, context }: Look): string | undefined {
+  const seen = instance ?? (claim?.providerID === undefined ? undefined : context.picture.instance(claim.providerID));
+  if (seen?.state !== "gone") return `the provider says that the instance is ${seen?.state ?? "not looked up"}`;
+  return node && isTrue(node.conditions, "Ready") ? "the node is Ready, so something runs it" : undefined;
+}
+
+function surplus({ live: { claim }, context: { picture } }: Look): string | undefined {
+  const pool = claim?.pool === undefined ? undefined : picture.pool(claim.pool);
+  const replicas = pool?.effective.replicas;
+  if (pool === undefined || replicas === undefined) return "its claim is of no pool with replicas now";
+  let present = 0;
+  for (const { deletingSince } of picture.claimsOfPool(pool.name)) if (deletingSince === undefined) present++;
+  return present > replicas ? undefined : `NodePool ${pool.name} has ${present} claims for ${replicas} replicas now`;
+}

@@ -1,0 +1,33 @@
+// A higher reason that meets an action under way joins it: counted once, its evidence added, the end only nearer. It
+// spends no cap, but whatever else holds a start back holds a join too: it may turn a drain into force.
+
+import { formatTime } from "../api/time.ts";
+import type { ActionView } from "../snapshot/views.ts";
+import type { Command, Proposal } from "./decision.ts";
+import { deadlineOf, instantOf, reasonsOf, unstamped } from "./ledger.ts";
+import { outranks } from "./precedence.ts";
+
+/** Only a reason above all that the action already has. */
+export function canJoin(proposal: Proposal, { spec }: ActionView): boolean {
+  return reasonsOf(spec).every(({ action }) => outranks(proposal.action, action));
+}
+
+export function join(proposal: Proposal, { name, uid, resourceVersion, spec }: ActionView): Command {
+  const { action, askedBy, message } = proposal;
+  const evidence = proposal.evidence.map(seen => ({ ...seen, seenAt: unstamped }));
+  const deadline = deadlineOf(proposal);
+  const standing = instantOf(spec.deadline);
+  const isNearer = deadline !== undefined && (standing === undefined || deadline < standing);
+  const isForced = proposal.termination === "Forceful" && spec.termination !== "Forceful";
+  return {
+    kind: "update-action",
+    why: message,
+    action: { name, uid },
+    resourceVersion,
+    spec: {
+      joined: [...(spec.joined ?? []), { action, askedBy, at: unstamped, message, evidence }],
+      ...(isNearer ? { deadline: formatTime(deadline) } : {}),
+      ...(isForced ? { termination: "Forceful" } : {}),
+    },
+  };
+}

@@ -1,0 +1,108 @@
+// What may hold back one proposal, whatever else is asked for: a picture that is too old, a node or claim that is not the
+// one meant or not ours, a freeze, a node never to touch. A person's own delete has begun: only doubt holds that.
+
+import { matches, selectorOf } from "../api/selector.ts";
+import { formatTime } from "../api/time.ts";
+import type { NodeView } from "../snapshot/views.ts";
+import type { Context, Proposal, Refusal } from "./decision.ts";
+import { instantOf } from "./ledger.ts";
+import { servedClass } from "./node-class.ts";
+import { classOf } from "./precedence.ts";
+
+export type Objection = Omit<Refusal, "subject">;
+
+/** Something that remembers more than the picture shows and may object; a person's own delete it is not asked about. */
+export type Veto = (proposal: Proposal, context: Context) => Objection | undefined;
+
+export function objection(proposal: Proposal, context: Context): Objection | undefined {
+  const doubt = stale(context) ?? absent(proposal, context) ?? notDue(proposal, context) ?? notOurs(proposal, context);
+  if (doubt !== undefined || isPersonsDelete(proposal, context)) return doubt;
+  return invalid(context) ?? frozen(proposal, context) ?? untouchable(proposal, context);
+}
+
+/** A delete that stands on the node or its claim already: it holds itself to no cap, freeze or selector. */
+export function isPersonsDelete({ action, askedBy, node, claim }: Proposal, { picture }: Context): boolean {
+  if (action !== "Deletion" || askedBy.kind !== "Person") return false;
+  const isDeleting = picture.nodeByUid(node.uid)?.deletingSince !== undefined;
+  return isDeleting || (claim !== undefined && picture.claim(claim.name)?.deletingSince !== undefined);
+}
+
+function stale({ picture: { staleness } }: Context): Objection | undefined {
+  if (staleness === undefined) return undefined;
+  return {
+    code: "picture-stale",
+    message: `The picture of ${staleness.resource} is too old to act on: ${staleness.message}`,
+    liftedBy: "the watch catching up",
+  };
+}
+
+function absent({ node, claim }: Proposal, { picture }: Context): Objection | undefined {
+  if (picture.nodeByUid(node.uid)?.name !== node.name) {
+    const other = picture.node(node.name);
+    const now = other ? `; the node of that name is another one, ${other.uid}` : "";
+    return gone(`Node ${node.name} (${node.uid}) is gone${now}.`);
+  }
+  if (claim !== undefined && picture.claim(claim.name)?.uid !== claim.uid) {
+    return gone(`NodeClaim ${claim.name} (${claim.uid}) of node ${node.name} is gone.`);
+  }
+  return undefined;
+}
+
+function gone(message: string): Objection {
+  return { code: "node-gone", message, liftedBy: "a new look at what is there now" };
+}
+
+function notDue({ action, dueAt }: Proposal, { now }: Context): Objection | undefined {
+  if (dueAt <= now) return undefined;
+  const message = `${action} is due at ${formatTime(dueAt)}.`;
+  return { code: "not-due", message, until: dueAt, liftedBy: "time" };
+}
+
+/** Only what our provider serves is terminated; foreign claims only by repair, and only where that was chosen. */
+function notOurs({ action, method, node, claim }: Proposal, context: Context): Objection | undefined {
+  if (method !== "Terminate") return undefined;
+  const view = claim && context.picture.claim(claim.name);
+  if (view === undefined) {
+    const message = `Node ${node.name} has no NodeClaim: nobody provisioned it through us, so it is not ours to end.`;
+    return { code: "no-claim", message, liftedBy: "a remediation of a NodeHealthCheck, or a person" };
+  }
+  const { provider } = context.picture;
+  if (servedClass(view.spec.nodeClassRef, provider) !== undefined) return undefined;
+  if (classOf(action) === "repair" && context.settings.foreignClaims === "repair") return undefined;
+  const kind = view.spec.nodeClassRef?.kind ?? "no class";
+  const message = `NodeClaim ${view.name} (${kind}) belongs to another controller: provider ${provider.name} does not serve it.`;
+  return { code: "foreign-claim", message, liftedBy: "that controller; for repair, --foreign-claims=repair" };
+}
+
+function invalid({ picture: { safety } }: Context): Objection | undefined {
+  if (safety.invalid === undefined) return undefined;
+  const message = `The SafetyPolicy cannot be understood, so nothing starts: ${safety.invalid}`;
+  return { code: "policy-invalid", message, liftedBy: "mending SafetyPolicy default" };
+}
+
+function frozen({ action }: Proposal, { picture, now }: Context): Objection | undefined {
+  const { freeze } = picture.safety.policy;
+  if (freeze === undefined || (freeze.scope === "Disruption" && classOf(action) !== "disruption")) return undefined;
+  // An end that cannot be read is no end.
+  const until = instantOf(freeze.until);
+  if (until !== undefined && until <= now) return undefined;
+  const end = until === undefined ? "" : ` until ${formatTime(until)}`;
+  const message = `SafetyPolicy default freezes ${freeze.scope.toLowerCase()}${end}: ${freeze.reason}`;
+  const liftedBy = "taking spec.freeze out of SafetyPolicy default";
+  return { code: "frozen", message, liftedBy, ...(until === undefined ? {} : { until }) };
+}
+
+function untouchable({ node }: Proposal, { picture }: Context): Objection | undefined {
+  const view = picture.nodeByUid(node.uid);
+  if (view === undefined || !isUntouchable(view, { picture })) return undefined;
+  const message = `Node ${node.name} is one that SafetyPolicy default never lets anybody touch (spec.untouchable).`;
+  return { code: "untouchable", message, liftedBy: "other labels on the node, or another spec.untouchable" };
+}
+
+/** A selector that cannot be read might mean any node. */
+function isUntouchable(node: NodeView, { picture }: Pick<Context, "picture">): boolean {
+  const { untouchable: written } = picture.safety.policy;
+  if (written === undefined) return false;
+  const selector = selectorOf(written);
+  return !selector.ok || matches(selector.value, node.labels);
+}
