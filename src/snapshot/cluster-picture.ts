@@ -1,0 +1,229 @@
+// The picture that the shell keeps and the rules read: what the watches show, with our own writes laid over it, and what
+// the provider and our own calls have said. Tells who must be looked at again; decides nothing.
+
+import type { KubeObject } from "../api/meta.ts";
+import type { Instant } from "../api/time.ts";
+import {
+  concernedByChange,
+  concernedByFailure,
+  concernedByInstance,
+  concernedByProvider,
+  concernedByStaleness,
+} from "./dependencies.ts";
+import { type Effect, InFlight } from "./in-flight.ts";
+import { IndexedPicture } from "./indexed-picture.ts";
+import { type Identity, identityOf, type Kind, type ViewByKind, versionOf } from "./kind.ts";
+import type { FailureView, Picture, ProviderView, Staleness, Subject, SubjectKind } from "./picture.ts";
+import { expectationOf, nameOf, type Sent } from "./sent.ts";
+import type { InstanceListView, InstanceView } from "./views.ts";
+
+export class ClusterPicture extends IndexedPicture implements Picture {
+  #provider: ProviderView;
+  #instanceList: InstanceListView | undefined;
+  #staleness: Staleness | undefined;
+  readonly #instances = new Map<string, InstanceView>();
+  readonly #failures = new Map<string, FailureView>();
+  readonly #inFlight: { readonly [K in Kind]: InFlight<ViewByKind[K]> } = {
+    node: new InFlight(),
+    claim: new InFlight(),
+    pod: new InFlight(),
+    pool: new InFlight(),
+    action: new InFlight(),
+    "safety-policy": new InFlight(),
+    "disruption-budget": new InFlight(),
+    attachment: new InFlight(),
+    "volume-claim": new InFlight(),
+  };
+  #dirty = new Set<Subject>();
+
+  constructor(provider: ProviderView) {
+    super();
+    this.#provider = provider;
+  }
+
+  /** The same views in a fresh picture: every look-up has to agree, however this one came to be. */
+  static rebuilt(picture: ClusterPicture): ClusterPicture {
+    const fresh = new ClusterPicture(picture.#provider);
+    for (const { kind, view } of picture.everything()) fresh.put(kind, view);
+    for (const instance of picture.#instances.values()) fresh.setInstance(instance);
+    if (picture.#instanceList !== undefined) fresh.setInstanceList(picture.#instanceList);
+    for (const [lane, failure] of picture.#failures) fresh.setFailure(lane, failure);
+    fresh.setStaleness(picture.#staleness);
+    return fresh;
+  }
+
+  get provider(): ProviderView {
+    return this.#provider;
+  }
+  get instanceList(): InstanceListView | undefined {
+    return this.#instanceList;
+  }
+  get staleness(): Staleness | undefined {
+    return this.#staleness;
+  }
+  instance(providerID: string): InstanceView | undefined {
+    return this.#instances.get(providerID);
+  }
+  failure(lane: string): FailureView | undefined {
+    return this.#failures.get(lane);
+  }
+
+  /** What a feed of the kind needs. Every event passes here, also those in which nothing visible changed. */
+  feed<K extends Kind>(kind: K, project: (raw: KubeObject, previous: ViewByKind[K] | undefined) => ViewByKind[K]) {
+    return {
+      project: (raw: KubeObject, previous: ViewByKind[K] | undefined): ViewByKind[K] => {
+        const view = project(raw, previous);
+        this.#inFlight[kind].saw(identityOf(view), raw.metadata.resourceVersion);
+        // No handler will be called, and yet the watch may have caught up with a write of ours.
+        if (view === previous) this.put(kind, view);
+        return view;
+      },
+      handlers: {
+        added: (view: ViewByKind[K]): void => this.put(kind, view),
+        updated: (view: ViewByKind[K]): void => this.put(kind, view),
+        deleted: (view: ViewByKind[K]): void => this.remove(kind, view),
+        synced: (): void => this.#relisted(kind),
+      },
+    };
+  }
+
+  /** As the watch shows it. */
+  put<K extends Kind>(kind: K, view: ViewByKind[K]): void {
+    this.#change(kind, identityOf(view), shown => this.#inFlight[kind].watched(view, shown));
+  }
+
+  /** The watch says that it is gone. */
+  remove<K extends Kind>(kind: K, view: ViewByKind[K]): void {
+    this.#gone(kind, identityOf(view));
+  }
+
+  /**
+   * The server's answer to a write or to a read of ours. It stands until the watch has caught up. The version is that of
+   * the answer, where the view does not keep it.
+   */
+  wrote<K extends Kind>(kind: K, view: ViewByKind[K], version = versionOf(view)): void {
+    this.#change(kind, identityOf(view), shown => this.#inFlight[kind].wrote(view, version, shown));
+  }
+
+  /** The server says that it is gone, by an answer to us. A uid never comes back. */
+  wroteGone(kind: Kind, name: string, uid: string, namespace = ""): void {
+    this.#gone(kind, { namespace, name, uid });
+  }
+
+  /** A command is sent: whoever counts, counts it from now on. */
+  expect(command: Sent, now: Instant): void {
+    const expectation = expectationOf(command, now, name => this.action(name));
+    if (expectation?.kind === "claim") this.#expect("claim", expectation);
+    if (expectation?.kind === "action") this.#expect("action", expectation);
+  }
+
+  /** The command has come to nothing, and that is sure. One with an unknown end stays expected. */
+  unexpect(command: Sent): void {
+    const by = nameOf(command);
+    this.#unexpect("claim", by);
+    this.#unexpect("action", by);
+  }
+
+  setProvider(provider: ProviderView): void {
+    this.#provider = provider;
+    for (const kind of ["claim", "node", "pool", "action", "cluster"] as const) this.#mark(this.subjects(kind));
+  }
+
+  /** Something in the provider's view is not as it was. */
+  providerChanged(): void {
+    this.#mark(concernedByProvider(this));
+  }
+
+  setInstance(view: InstanceView): void {
+    this.#instances.set(view.providerID, view);
+    this.#mark(concernedByInstance(this, view.providerID));
+  }
+
+  setInstanceList(view: InstanceListView): void {
+    this.#instanceList = view;
+    this.#forgetInstances(view);
+    this.#mark(["cluster"]);
+  }
+
+  setFailure(lane: string, failure: FailureView | undefined): void {
+    if (failure === undefined && !this.#failures.has(lane)) return;
+    if (failure === undefined) this.#failures.delete(lane);
+    else this.#failures.set(lane, failure);
+    this.#mark(concernedByFailure(this, lane));
+  }
+
+  setStaleness(staleness: Staleness | undefined): void {
+    const { resource, message } = staleness ?? {};
+    if (resource === this.#staleness?.resource && message === this.#staleness?.message) return;
+    this.#staleness = staleness;
+    this.#mark(concernedByStaleness(this));
+  }
+
+  /** Who must be looked at again since the last call. */
+  takeDirty(): Set<Subject> {
+    const dirty = this.#dirty;
+    this.#dirty = new Set();
+    return dirty;
+  }
+
+  subjects(kind: SubjectKind): Subject[] {
+    switch (kind) {
+      case "node":
+        return this.nodes().map(({ name }): Subject => `node/${name}`);
+      case "claim":
+        return this.claims().map(({ name }): Subject => `claim/${name}`);
+      case "pool":
+        return this.pools().map(({ name }): Subject => `pool/${name}`);
+      case "action":
+        return this.actions().map(({ name }): Subject => `action/${name}`);
+      case "cluster":
+        return ["cluster"];
+    }
+  }
+
+  #change<K extends Kind>(
+    kind: K,
+    { name, namespace }: Identity,
+    next: (shown: ViewByKind[K] | undefined) => ViewByKind[K] | undefined,
+  ): void {
+    const before = this.get(kind, name, namespace);
+    const after = next(before);
+    if (after === before) return;
+    this.replace(kind, { before, after });
+    this.#mark(concernedByChange(this, kind, { before, after }));
+  }
+
+  #gone<K extends Kind>(kind: K, identity: Identity): void {
+    this.#change(kind, identity, shown => this.#inFlight[kind].removed(identity, shown));
+  }
+
+  #expect<K extends Kind>(kind: K, expectation: { by: string; name: string; effect: Effect<ViewByKind[K]> }): void {
+    const { by, name, effect } = expectation;
+    const identity = { namespace: "", name, uid: "" };
+    this.#change(kind, identity, shown => this.#inFlight[kind].expect(identity, { by, effect, shown }));
+  }
+
+  #unexpect<K extends Kind>(kind: K, by: string | undefined): void {
+    const identity = by === undefined ? undefined : this.#inFlight[kind].expectedBy(by);
+    if (by === undefined || identity === undefined) return;
+    this.#change(kind, identity, shown => this.#inFlight[kind].unexpect(identity, by, shown));
+  }
+
+  #mark(subjects: Iterable<Subject>): void {
+    for (const subject of subjects) this.#dirty.add(subject);
+  }
+
+  #relisted(kind: Kind): void {
+    for (const view of this.#inFlight[kind].relisted()) this.put(kind, view);
+  }
+
+  // Of instances that nobody has a claim for, only the list still speaks.
+  #forgetInstances({ at, instances }: InstanceListView): void {
+    const listed = new Set(instances.map(({ providerID }) => providerID));
+    for (const { providerID, seenAt } of this.#instances.values()) {
+      if (seenAt < at && !listed.has(providerID) && this.claimsWith(providerID).length === 0) {
+        this.#instances.delete(providerID);
+      }
+    }
+  }
+}

@@ -1,0 +1,220 @@
+// Who must be looked at again when something changes: the one map from changes to subjects. It may name too many, never
+// too few; simulations compare every decision that was left standing with one made from scratch.
+
+import { isEqual } from "../api/schema/correlate.ts";
+import type { IndexedPicture } from "./indexed-picture.ts";
+import type { Kind, View } from "./kind.ts";
+import type { Subject } from "./picture.ts";
+import type { Change } from "./tables.ts";
+import type {
+  ActionView,
+  AttachmentView,
+  ClaimView,
+  DisruptionBudgetView,
+  NodeView,
+  PodView,
+  PoolView,
+  VolumeClaimView,
+} from "./views.ts";
+
+type Subjects = Iterable<Subject>;
+
+/** The picture already shows `after`; where it stood before is read from `before` itself. */
+export function concernedByChange(picture: IndexedPicture, kind: Kind, change: Change<View>): Subjects {
+  // The kind says which views the change is of; the compiler cannot see that the two go together.
+  switch (kind) {
+    case "node":
+      return byNode(picture, change as Change<NodeView>);
+    case "claim":
+      return byClaim(picture, change as Change<ClaimView>);
+    case "pod":
+      return byPod(picture, change as Change<PodView>);
+    case "pool":
+      return byPool(picture, change as Change<PoolView>);
+    case "action":
+      return byAction(picture, change as Change<ActionView>);
+    case "safety-policy":
+      return ["cluster", ...picture.openActions().map(actionSubject)];
+    case "disruption-budget":
+      return byBudget(picture, change as Change<DisruptionBudgetView>);
+    case "attachment":
+      return states(change as Change<AttachmentView>).flatMap(({ nodeName }) => claimsOn(picture, nodeName));
+    case "volume-claim":
+      return byVolumeClaim(picture, change as Change<VolumeClaimView>);
+  }
+}
+
+function* byNode(picture: IndexedPicture, change: Change<NodeView>): Subjects {
+  for (const { name, uid, providerID } of states(change)) {
+    yield `node/${name}`;
+    for (const claim of picture.claimsWith(providerID)) yield* claimAndPool(claim);
+    yield* picture.actionsOn(uid).map(actionSubject);
+  }
+  if (!isEqual(seenByCluster(change.before), seenByCluster(change.after))) yield "cluster";
+}
+
+// What counts, caps, the arbiter and the garbage rule read of a node. Not its other conditions and taints, which
+// change most often.
+function seenByCluster(node: NodeView | undefined): unknown {
+  if (node === undefined) return undefined;
+  const { uid, labels, providerID, deletingSince } = node;
+  const ready = node.conditions.find(({ type }) => type === "Ready")?.status;
+  return { uid, labels, providerID, deletingSince, ready };
+}
+
+function* byClaim(picture: IndexedPicture, change: Change<ClaimView>): Subjects {
+  yield "cluster";
+  for (const claim of states(change)) {
+    yield* claimAndPool(claim);
+    yield* picture.actionsOfClaim(claim.name).map(actionSubject);
+    // A second claim with the same providerID makes the node nobody's.
+    for (const other of picture.claimsWith(claim.providerID)) yield* claimAndPool(other);
+    for (const node of picture.nodesWith(claim.providerID)) {
+      yield `node/${node.name}`;
+      yield* picture.actionsOn(node.uid).map(actionSubject);
+    }
+  }
+}
+
+function* byPod(picture: IndexedPicture, change: Change<PodView>): Subjects {
+  for (const nodeName of new Set(states(change).map(pod => pod.nodeName))) {
+    if (nodeName === undefined) continue;
+    for (const claim of claimsOnNode(picture, nodeName)) {
+      yield claimSubject(claim);
+      // Which of too many replicas goes first is told by the pods that run there.
+      if (claim.pool !== undefined && hasSurplus(picture, claim.pool)) yield `pool/${claim.pool}`;
+    }
+  }
+}
+
+function hasSurplus(picture: IndexedPicture, pool: string): boolean {
+  const replicas = picture.pool(pool)?.effective.replicas;
+  return replicas !== undefined && picture.claimCountOfPool(pool) > replicas;
+}
+
+function* byPool(picture: IndexedPicture, change: Change<PoolView>): Subjects {
+  const { before, after } = change;
+  const name = (after ?? before)?.name ?? "";
+  yield `pool/${name}`;
+  if (!isEqual(policyOf(before), policyOf(after))) {
+    yield "cluster";
+    yield* picture.claimsOfPool(name).map(claimSubject);
+    yield* picture.openActions().flatMap(action => (action.spec.nodePool === name ? [actionSubject(action)] : []));
+  } else if (!isEqual(launchStateOf(before), launchStateOf(after))) {
+    yield* picture.claimsOfPool(name).flatMap(claim => (isLaunched(claim) ? [] : [claimSubject(claim)]));
+  }
+}
+
+// All but the status, which our own counts change.
+function policyOf(pool: PoolView | undefined): unknown {
+  return pool && { ...pool, resourceVersion: "", status: {}, conditions: [] };
+}
+
+function launchStateOf(pool: PoolView | undefined): unknown {
+  return pool && { backoff: pool.status.launchBackoff, conditions: pool.conditions };
+}
+
+function* byAction(picture: IndexedPicture, change: Change<ActionView>): Subjects {
+  yield "cluster";
+  for (const action of states(change)) {
+    const { node, claim, nodePool } = action.spec;
+    yield actionSubject(action);
+    yield `node/${node.name}`;
+    if (nodePool !== undefined) yield `pool/${nodePool}`;
+    yield* picture.actionsOn(node.uid).map(actionSubject);
+    const named = claim && picture.claim(claim.name);
+    if (named !== undefined) yield* claimAndPool(named);
+    const found = picture.nodeByUid(node.uid);
+    for (const other of picture.claimsWith(found?.providerID)) yield* claimAndPool(other);
+  }
+}
+
+// Budgets hold up only drains.
+function byBudget(picture: IndexedPicture, change: Change<DisruptionBudgetView>): Subjects {
+  const namespaces = new Set(states(change).map(({ namespace }) => namespace));
+  return draining(picture, pod => namespaces.has(pod.namespace));
+}
+
+function byVolumeClaim(picture: IndexedPicture, change: Change<VolumeClaimView>): Subjects {
+  const { namespace, name } = change.after ?? change.before ?? { namespace: "", name: "" };
+  return draining(picture, pod => pod.namespace === namespace && pod.volumeClaims.includes(name));
+}
+
+function draining(picture: IndexedPicture, concerns: (pod: PodView) => boolean): Subject[] {
+  const claims = picture
+    .deletingClaims()
+    .filter(claim => picture.nodesOf(claim).some(node => picture.podsOn(node.name).some(concerns)));
+  return claims.map(claimSubject);
+}
+
+/** Before a launch the provider's word on classes and types decides; after it, only that on the instance. */
+export function concernedByProvider(picture: IndexedPicture): Subject[] {
+  const unlaunched = picture.claims().filter(claim => !isLaunched(claim));
+  return ["cluster", ...picture.pools().map(({ name }): Subject => `pool/${name}`), ...unlaunched.map(claimSubject)];
+}
+
+export function concernedByInstance(picture: IndexedPicture, providerID: string): Subject[] {
+  return ["cluster", ...picture.claimsWith(providerID).map(claimSubject)];
+}
+
+/** What is destructive stops while the picture is stale, and goes on after. */
+export function concernedByStaleness(picture: IndexedPicture): Subject[] {
+  return ["cluster", ...picture.openActions().map(actionSubject), ...picture.deletingClaims().map(claimSubject)];
+}
+
+/** By the key of the lane (decide/decision.ts `laneOf`). */
+export function concernedByFailure(picture: IndexedPicture, lane: string): Subject[] {
+  const [kind = "", ...rest] = lane.split("/");
+  const name = rest.join("/");
+  switch (kind) {
+    case "claim": {
+      const claim = picture.claim(name);
+      return claim === undefined ? [`claim/${name}`] : [...claimAndPool(claim)];
+    }
+    case "node":
+      return [`node/${name}`, ...claimsOn(picture, name)];
+    case "pod": {
+      const [namespace = "", podName = ""] = rest;
+      return claimsOn(picture, picture.pod(namespace, podName)?.nodeName);
+    }
+    case "instance":
+      return concernedByInstance(picture, name);
+    case "action": {
+      const action = picture.action(name);
+      return [`action/${name}`, ...(action ? byAction(picture, { before: undefined, after: action }) : [])];
+    }
+    case "pool":
+      return [`pool/${name}`];
+    default:
+      return ["cluster"];
+  }
+}
+
+function claimsOnNode(picture: IndexedPicture, nodeName: string | undefined): readonly ClaimView[] {
+  return nodeName === undefined ? [] : picture.claimsWith(picture.node(nodeName)?.providerID);
+}
+
+function claimsOn(picture: IndexedPicture, nodeName: string | undefined): Subject[] {
+  return claimsOnNode(picture, nodeName).map(claimSubject);
+}
+
+function* claimAndPool(claim: ClaimView): Iterable<Subject> {
+  yield claimSubject(claim);
+  if (claim.pool !== undefined) yield `pool/${claim.pool}`;
+}
+
+function isLaunched({ providerID }: ClaimView): boolean {
+  return providerID !== undefined;
+}
+
+function claimSubject({ name }: ClaimView): Subject {
+  return `claim/${name}`;
+}
+
+function actionSubject({ name }: ActionView): Subject {
+  return `action/${name}`;
+}
+
+function states<V>({ before, after }: Change<V>): V[] {
+  return [before, after].filter(view => view !== undefined);
+}

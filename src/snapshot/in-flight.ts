@@ -1,0 +1,142 @@
+// Read-your-writes for one kind: what we have asked for and what the server has answered lie over what the watch shows,
+// until the watch has caught up. An event older than our own write never moves the picture back.
+
+import { isOlder } from "../api/resource-version.ts";
+import { type Identity, identityOf, type View, versionOf } from "./kind.ts";
+import { looksLike } from "./looks-like.ts";
+
+// Far more than go while a write waits for its answer.
+const GONE_MAX = 10_000;
+
+/** What a command that was sent does to an object; the same view once the object shows it. */
+export type Effect<V> = (view: V | undefined) => V | undefined;
+
+type Entry<V> = {
+  watched: V | undefined;
+  /** The version of the last event, also of one that changed nothing visible. */
+  seen: string | undefined;
+  written: { view: V; version: string | undefined } | undefined;
+  effects: Map<string, Effect<V>>;
+};
+
+/** Each change takes what is shown so far and returns what is to be shown. */
+export class InFlight<V extends View> {
+  // Only of objects over which something lies.
+  readonly #entries = new Map<string, Entry<V>>();
+  // A uid never comes back: an event or an answer that speaks of one of these is late.
+  readonly #gone = new Set<string>();
+
+  /** An event of this version came in, whether or not anything visible changed. */
+  saw(identity: Identity, version: string): void {
+    const entry = this.#entries.get(keyOf(identity));
+    if (entry !== undefined) entry.seen = version;
+  }
+
+  watched(view: V, shown: V | undefined): V | undefined {
+    const identity = identityOf(view);
+    if (!this.#entries.has(keyOf(identity)) && !this.#gone.has(identity.uid)) return view;
+    const entry = this.#entryOf(identity, shown);
+    entry.watched = view;
+    const version = entry.seen ?? versionOf(view);
+    if (!isBefore(version, entry.written?.version)) entry.written = undefined;
+    return this.#resolve(identity, entry);
+  }
+
+  removed(identity: Identity, shown: V | undefined): V | undefined {
+    this.#bury(identity.uid);
+    const entry = this.#entryOf(identity, shown);
+    if (isOf(identity, entry.watched)) entry.watched = undefined;
+    if (isOf(identity, entry.written?.view)) entry.written = undefined;
+    return this.#resolve(identity, entry);
+  }
+
+  wrote(view: V, version: string | undefined, shown: V | undefined): V | undefined {
+    const identity = identityOf(view);
+    if (this.#gone.has(identity.uid)) return shown;
+    if (isLeaving(view)) return this.removed(identity, shown);
+    const entry = this.#entryOf(identity, shown);
+    if (!this.#isCaughtUp(entry, { view, version })) entry.written = { view, version };
+    return this.#resolve(identity, entry);
+  }
+
+  expect(identity: Identity, { by, effect, shown }: { by: string; effect: Effect<V>; shown: V | undefined }) {
+    const entry = this.#entryOf(identity, shown);
+    entry.effects.set(by, effect);
+    return this.#resolve(identity, entry);
+  }
+
+  /** Where the effects of a command lie. */
+  expectedBy(command: string): Identity | undefined {
+    const found = [...this.#entries].find(([, { effects }]) => effects.has(command));
+    if (found === undefined) return undefined;
+    const [namespace = "", name = ""] = found[0].split("/");
+    return { namespace, name, uid: "" };
+  }
+
+  unexpect(identity: Identity, command: string, shown: V | undefined): V | undefined {
+    const entry = this.#entryOf(identity, shown);
+    entry.effects.delete(command);
+    return this.#resolve(identity, entry);
+  }
+
+  /**
+   * A list is the server's present: what it has is there, even if we saw it go (etcd restored from a backup).
+   * Returns what comes to light.
+   */
+  relisted(): V[] {
+    this.#gone.clear();
+    return [...this.#entries.values()].flatMap(({ watched }) => watched ?? []);
+  }
+
+  #entryOf(identity: Identity, shown: V | undefined): Entry<V> {
+    const key = keyOf(identity);
+    const entry = this.#entries.get(key) ?? { watched: shown, seen: undefined, written: undefined, effects: new Map() };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  #resolve(identity: Identity, entry: Entry<V>): V | undefined {
+    const isHidden = entry.watched !== undefined && this.#gone.has(identityOf(entry.watched).uid);
+    let view = entry.written?.view ?? (isHidden ? undefined : entry.watched);
+    for (const [command, effect] of entry.effects) {
+      const next = effect(view);
+      if (next === view) entry.effects.delete(command);
+      view = next;
+    }
+    const isNeeded = isHidden || entry.written !== undefined || entry.effects.size > 0;
+    if (!isNeeded) this.#entries.delete(keyOf(identity));
+    return view;
+  }
+
+  #isCaughtUp({ watched, seen }: Entry<V>, { view, version }: { view: V; version: string | undefined }): boolean {
+    if (watched === undefined || identityOf(watched).uid !== identityOf(view).uid) return false;
+    const shown = seen ?? versionOf(watched);
+    return looksLike(watched, view) || (shown !== undefined && version !== undefined && !isOlder(shown, version));
+  }
+
+  #bury(uid: string): void {
+    if (uid === "") return;
+    this.#gone.add(uid);
+    for (const oldest of this.#gone) {
+      if (this.#gone.size <= GONE_MAX) return;
+      this.#gone.delete(oldest);
+    }
+  }
+}
+
+function keyOf({ namespace, name }: Identity): string {
+  return `${namespace}/${name}`;
+}
+
+function isOf({ uid }: Identity, view: View | undefined): boolean {
+  return view !== undefined && identityOf(view).uid === uid;
+}
+
+function isBefore(version: string | undefined, than: string | undefined): boolean {
+  return version !== undefined && than !== undefined && isOlder(version, than);
+}
+
+// What is being deleted and is held by nobody any more is gone once it is stored.
+function isLeaving(view: View): boolean {
+  return "finalizers" in view && view.deletingSince !== undefined && view.finalizers.length === 0;
+}

@@ -1,0 +1,263 @@
+// What the picture knows of objects, with a look-up for each question, all kept up to date with every view that is
+// replaced. Knows nothing of what is in flight.
+
+import { effectiveSafetyPolicy } from "../api/effective-safety-policy.ts";
+import { zoneKey } from "../api/node.ts";
+import { matches } from "../api/selector.ts";
+import type { Instant } from "../api/time.ts";
+import { ActionIndex } from "./action-index.ts";
+import { Departures } from "./departures.ts";
+import type { Kind, View, ViewByKind } from "./kind.ts";
+import { Grouped, Ordered } from "./ordered.ts";
+import type { Departure } from "./picture.ts";
+import { type Change, Tables } from "./tables.ts";
+import type {
+  ActionView,
+  AttachmentView,
+  ClaimView,
+  DisruptionBudgetView,
+  NodeView,
+  PodView,
+  PoolView,
+  SafetyView,
+} from "./views.ts";
+
+const safetyPolicyName = "default";
+const defaultSafety: SafetyView = { policy: effectiveSafetyPolicy(undefined) };
+
+export class IndexedPicture {
+  readonly #tables = new Tables();
+  readonly #nodeByUid = new Map<string, NodeView>();
+  readonly #nodesByProviderID = new Grouped<NodeView>();
+  readonly #zoneByNode = new Map<string, string>();
+  readonly #nodeCountByZone = new Map<string, number>();
+  readonly #claimsByProviderID = new Grouped<ClaimView>();
+  readonly #claimsByPool = new Grouped<ClaimView>();
+  readonly #deletingClaims = new Ordered<ClaimView>();
+  readonly #podsByNode = new Grouped<PodView>();
+  readonly #attachmentsByNode = new Grouped<AttachmentView>();
+  readonly #actions = new ActionIndex();
+  readonly #departures = new Departures(this);
+
+  node(name: string): NodeView | undefined {
+    return this.#tables.get("node", name);
+  }
+  nodeByUid(uid: string): NodeView | undefined {
+    return this.#nodeByUid.get(uid);
+  }
+  nodes(): readonly NodeView[] {
+    return this.#tables.all("node");
+  }
+  get nodeCount(): number {
+    return this.#tables.count("node");
+  }
+  zoneOf(node: NodeView): string | undefined {
+    return this.claimOf(node)?.zone ?? node.labels[zoneKey];
+  }
+  nodeCountIn(zone: string): number {
+    return this.#nodeCountByZone.get(zone) ?? 0;
+  }
+
+  claim(name: string): ClaimView | undefined {
+    return this.#tables.get("claim", name);
+  }
+  claims(): readonly ClaimView[] {
+    return this.#tables.all("claim");
+  }
+  claimOf(node: NodeView): ClaimView | undefined {
+    const claims = this.claimsWith(node.providerID);
+    return claims.length === 1 ? claims[0] : undefined;
+  }
+  nodesOf(claim: ClaimView): readonly NodeView[] {
+    return this.nodesWith(claim.providerID);
+  }
+  claimsOfPool(pool: string): readonly ClaimView[] {
+    return this.#claimsByPool.of(pool);
+  }
+  claimCountOfPool(pool: string): number {
+    return this.#claimsByPool.count(pool);
+  }
+  nodesOfPool(pool: string): readonly NodeView[] {
+    return this.claimsOfPool(pool).flatMap(claim => this.nodesOf(claim).filter(node => this.claimOf(node) === claim));
+  }
+
+  podsOn(nodeName: string): readonly PodView[] {
+    return this.#podsByNode.of(nodeName);
+  }
+  pod(namespace: string, name: string): PodView | undefined {
+    return this.#tables.get("pod", name, namespace);
+  }
+  budgetsOver(pod: PodView): readonly DisruptionBudgetView[] {
+    return this.#tables
+      .all("disruption-budget", pod.namespace)
+      .filter(({ selector }) => selector !== undefined && matches(selector, pod.labels));
+  }
+  attachmentsOn(nodeName: string): readonly AttachmentView[] {
+    return this.#attachmentsByNode.of(nodeName);
+  }
+  volumeOf(namespace: string, volumeClaim: string): string | undefined {
+    return this.#tables.get("volume-claim", volumeClaim, namespace)?.volume;
+  }
+
+  pool(name: string): PoolView | undefined {
+    return this.#tables.get("pool", name);
+  }
+  pools(): readonly PoolView[] {
+    return this.#tables.all("pool");
+  }
+
+  action(name: string): ActionView | undefined {
+    return this.#tables.get("action", name);
+  }
+  actions(): readonly ActionView[] {
+    return this.#tables.all("action");
+  }
+  openActionOn(nodeUid: string): ActionView | undefined {
+    return this.#actions.openOn(nodeUid);
+  }
+  openActions(): readonly ActionView[] {
+    return this.#actions.open();
+  }
+  dryRunsOn(nodeUid: string): readonly ActionView[] {
+    return this.#actions.dryRunsOn(nodeUid);
+  }
+  finishedSince(at: Instant): readonly ActionView[] {
+    return this.#actions.finishedSince(at);
+  }
+  departures(): readonly Departure[] {
+    return this.#departures.values();
+  }
+  get departureCount(): number {
+    return this.#departures.size;
+  }
+
+  get safety(): SafetyView {
+    return this.#tables.get("safety-policy", safetyPolicyName) ?? defaultSafety;
+  }
+
+  /** Beside what rules read: what tells whom a change concerns. */
+  claimsWith(providerID: string | undefined): readonly ClaimView[] {
+    return this.#claimsByProviderID.of(providerID);
+  }
+  nodesWith(providerID: string | undefined): readonly NodeView[] {
+    return this.#nodesByProviderID.of(providerID);
+  }
+  deletingClaims(): readonly ClaimView[] {
+    return this.#deletingClaims.values();
+  }
+  actionsOn(nodeUid: string): readonly ActionView[] {
+    return this.#actions.on(nodeUid);
+  }
+  actionsOfClaim(claimName: string): readonly ActionView[] {
+    return this.#actions.ofClaim(claimName);
+  }
+  openActionOfClaim(claimUid: string): ActionView | undefined {
+    return this.#actions.openOfClaim(claimUid);
+  }
+
+  protected get<K extends Kind>(kind: K, name: string, namespace?: string): ViewByKind[K] | undefined {
+    return this.#tables.get(kind, name, namespace);
+  }
+
+  protected everything(): Iterable<{ kind: Kind; view: View }> {
+    return this.#tables.everything();
+  }
+
+  protected replace<K extends Kind>(kind: K, change: Change<ViewByKind[K]>): void {
+    this.#tables.replace(kind, change);
+    this.#reindex(kind, change);
+  }
+
+  // The kind says which views the change is of; the compiler cannot see that the two go together.
+  #reindex(kind: Kind, change: Change<View>): void {
+    switch (kind) {
+      case "node":
+        return this.#reindexNode(change as Change<NodeView>);
+      case "claim":
+        return this.#reindexClaim(change as Change<ClaimView>);
+      case "pod":
+        return this.#reindexPod(change as Change<PodView>);
+      case "action":
+        return this.#reindexAction(change as Change<ActionView>);
+      case "attachment":
+        return this.#reindexAttachment(change as Change<AttachmentView>);
+      case "pool":
+      case "safety-policy":
+      case "disruption-budget":
+      case "volume-claim":
+        return;
+    }
+  }
+
+  #reindexNode({ before, after }: Change<NodeView>): void {
+    const name = (after ?? before)?.name ?? "";
+    if (before !== undefined && before.uid !== after?.uid) this.#nodeByUid.delete(before.uid);
+    if (after !== undefined) this.#nodeByUid.set(after.uid, after);
+    this.#nodesByProviderID.move(name, { from: before?.providerID, to: after?.providerID, value: after });
+    this.#countZone(name);
+    this.#departures.judgeNode(before?.uid);
+    this.#departures.judgeNode(after?.uid);
+    for (const providerID of new Set([before?.providerID, after?.providerID])) {
+      for (const claim of this.claimsWith(providerID)) this.#departures.judgeClaim(claim.uid, claim);
+    }
+  }
+
+  #reindexClaim({ before, after }: Change<ClaimView>): void {
+    const name = (after ?? before)?.name ?? "";
+    this.#claimsByProviderID.move(name, { from: before?.providerID, to: after?.providerID, value: after });
+    this.#claimsByPool.move(name, { from: before?.pool, to: after?.pool, value: after });
+    if (after?.deletingSince === undefined) this.#deletingClaims.delete(name);
+    else this.#deletingClaims.set(name, after);
+    for (const providerID of new Set([before?.providerID, after?.providerID])) {
+      for (const node of this.nodesWith(providerID)) {
+        this.#countZone(node.name);
+        this.#departures.judgeNode(node.uid);
+      }
+    }
+    for (const action of this.#actions.ofClaim(name)) this.#departures.judgeNode(action.spec.node.uid);
+    this.#departures.judgeClaim(before?.uid, after);
+    this.#departures.judgeClaim(after?.uid, after);
+  }
+
+  #reindexPod({ before, after }: Change<PodView>): void {
+    const uid = (after ?? before)?.uid ?? "";
+    if (before !== undefined && before.uid !== uid) {
+      this.#podsByNode.move(before.uid, { from: before.nodeName, to: undefined, value: undefined });
+    }
+    const from = before?.uid === uid ? before.nodeName : undefined;
+    this.#podsByNode.move(uid, { from, to: after?.nodeName, value: after });
+  }
+
+  #reindexAction(change: Change<ActionView>): void {
+    this.#actions.replace(change);
+    for (const action of [change.before, change.after]) {
+      if (action === undefined) continue;
+      this.#departures.judgeNode(action.spec.node.uid);
+      const claim = action.spec.claim && this.claim(action.spec.claim.name);
+      this.#departures.judgeClaim(action.spec.claim?.uid, claim);
+    }
+  }
+
+  #reindexAttachment({ before, after }: Change<AttachmentView>): void {
+    const name = (after ?? before)?.name ?? "";
+    this.#attachmentsByNode.move(name, { from: before?.nodeName, to: after?.nodeName, value: after });
+  }
+
+  #countZone(nodeName: string): void {
+    const node = this.node(nodeName);
+    const before = this.#zoneByNode.get(nodeName);
+    const after = node && this.zoneOf(node);
+    if (before === after) return;
+    if (after === undefined) this.#zoneByNode.delete(nodeName);
+    else this.#zoneByNode.set(nodeName, after);
+    this.#addToZone(before, -1);
+    this.#addToZone(after, 1);
+  }
+
+  #addToZone(zone: string | undefined, more: 1 | -1): void {
+    if (zone === undefined) return;
+    const count = this.nodeCountIn(zone) + more;
+    if (count === 0) this.#nodeCountByZone.delete(zone);
+    else this.#nodeCountByZone.set(zone, count);
+  }
+}

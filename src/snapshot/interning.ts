@@ -1,0 +1,27 @@
+// One copy of what thousands of pods have in common: names of nodes and namespaces, sets of labels.
+
+import type { Labels } from "../api/selector.ts";
+
+// When full it starts anew: what comes then is kept once more, which costs memory and nothing else.
+const ENTRIES_MAX = 20_000;
+
+export class Interning {
+  readonly #texts = new Map<string, string>();
+  readonly #labels = new Map<string, Labels>();
+
+  text<T extends string | undefined>(value: T): T {
+    return value === undefined ? value : (once(this.#texts, value, value) as T);
+  }
+
+  labels(labels: Labels): Labels {
+    return once(this.#labels, JSON.stringify(labels), labels);
+  }
+}
+
+function once<V>(table: Map<string, V>, key: string, value: V): V {
+  const found = table.get(key);
+  if (found !== undefined) return found;
+  if (table.size >= ENTRIES_MAX) table.clear();
+  table.set(key, value);
+  return value;
+}

@@ -1,0 +1,43 @@
+// The kinds of objects that the picture keeps, and what tells one object of a kind from another.
+
+import type {
+  ActionView,
+  AttachmentView,
+  ClaimView,
+  DisruptionBudgetView,
+  NodeView,
+  PodView,
+  PoolView,
+  SafetyView,
+  VolumeClaimView,
+} from "./views.ts";
+
+export type ViewByKind = {
+  node: NodeView;
+  claim: ClaimView;
+  pod: PodView;
+  pool: PoolView;
+  action: ActionView;
+  "safety-policy": SafetyView;
+  "disruption-budget": DisruptionBudgetView;
+  attachment: AttachmentView;
+  "volume-claim": VolumeClaimView;
+};
+export type Kind = keyof ViewByKind;
+export type View = ViewByKind[Kind];
+
+/** One object over time. The namespace is empty for kinds that have none. */
+export type Identity = { readonly namespace: string; readonly name: string; readonly uid: string };
+
+export function identityOf(view: View): Identity {
+  if ("policy" in view) return { namespace: "", name: view.meta?.name ?? "", uid: view.meta?.uid ?? "" };
+  const namespace = "namespace" in view ? view.namespace : "";
+  // Volume claims are told apart by name alone: what they say of a volume holds for whoever uses them now.
+  return { namespace, name: view.name, uid: "uid" in view ? view.uid : "" };
+}
+
+/** Where the view itself says of which version it is. */
+export function versionOf(view: View): string | undefined {
+  if ("policy" in view) return view.meta?.resourceVersion;
+  return "resourceVersion" in view ? view.resourceVersion : undefined;
+}
