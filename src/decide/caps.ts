@@ -117,10 +117,10 @@ export function longestWindow({ picture }: Context): Millis {
   return Math.max(0, ...[repair, disruption, all].map(cap => (cap.perWindow ? windowOf(cap.perWindow.duration) : 0)));
 }
 
-/** How many nodes count as gone in the window of caps.repair. */
-export function goneInRepairWindow(context: Context): number {
+/** For each node that has gone within the window of caps.repair, when it drops out of it; the next one first. */
+export function goneInRepairWindow(context: Context): readonly Instant[] {
   const { perWindow } = context.picture.safety.policy.caps.repair;
-  return perWindow ? freesOf("repair", { context, going: [], duration: perWindow.duration }).length : 0;
+  return perWindow ? freesOf("repair", { context, going: [], duration: perWindow.duration }) : [];
 }
 
 /** One that was given up before anything was done took nothing away. */

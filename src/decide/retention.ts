@@ -1,20 +1,21 @@
 // How long finished actions are kept: seven days or 2,000 of them, and as long as a cap looks back at them. What is open
 // is never deleted.
 
-import { dayMs, type Instant } from "../api/time.ts";
+import { dayMs, type Instant, secondMs } from "../api/time.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import { longestWindow } from "./caps.ts";
 import { type Command, type Context, type Decision, nothing, type Rule } from "./decision.ts";
 import { finishedAt } from "./ledger.ts";
 
-const keptMs = 7 * dayMs;
+/** No window of a cap is longer than 168h; windows are counted a second longer than they are written (caps.ts). */
+const keptMs = 7 * dayMs + secondMs;
 const keptMax = 2_000;
 /** One decision asks for no more at once; the rest comes when these are gone. */
 const deletedMax = 100;
 
 /** The end of one finished action by its age. */
 export function retire(action: ActionView, context: Context): Decision {
-  const end = overAt(action) + Math.max(keptMs, longestWindow(context));
+  const end = overAt(action) + keptMs;
   return end > context.now ? { ...nothing, wakeAt: end } : { ...nothing, commands: [deletion(action)] };
 }
 
