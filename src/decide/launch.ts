@@ -4,7 +4,7 @@
 import type { NodeClaimStatus } from "../api/node-claim.ts";
 import { formatTime, type Instant } from "../api/time.ts";
 import type { Instance, ProviderError } from "../snapshot/instance.ts";
-import type { NodeClassRef, ProviderView } from "../snapshot/picture.ts";
+import type { NodeClassRef, ProviderView, Subject } from "../snapshot/picture.ts";
 import type { ClaimView, PoolView } from "../snapshot/views.ts";
 import { claimParts, conditionOf, withAwaiting, withCondition, withReady } from "./conditions.ts";
 import type { ConditionChange, MetadataChange, Refusal, StatusChange } from "./decision.ts";
@@ -13,6 +13,10 @@ import { setsOfRequirements } from "./packing/requirements.ts";
 
 /** A refusal that has no subject yet, and its reason in the words of conditions. */
 export type Hold = Omit<Refusal, "subject"> & { readonly reason: string };
+
+export function refusalOf(subject: Subject, { code, message, until, liftedBy }: Omit<Hold, "reason">): Refusal {
+  return { subject, code, message, liftedBy, ...(until === undefined ? {} : { until }) };
+}
 
 const messageMax = 300;
 

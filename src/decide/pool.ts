@@ -16,7 +16,7 @@ import {
   type Rule,
   type StatusChange,
 } from "./decision.ts";
-import { classHold, type Hold, launchHold } from "./launch.ts";
+import { classHold, type Hold, launchHold, refusalOf } from "./launch.ts";
 import {
   formatLaunchRecord,
   type LaunchRecord,
@@ -56,7 +56,7 @@ function decidePool(view: PoolView, nodeClass: NodeClassRef, { picture, now }: C
   const record = nextLaunchRecord(launchRecordOf(view), `${view.generation}/${generation ?? observed(view)}`, results);
   const backoff = nextBackoff(view.status.launchBackoff, record);
   const status: StatusChange<NodePoolStatus> = {
-    ...totals(view, claims),
+    ...totals(claims),
     ...(generation === undefined ? {} : { nodeClassObservedGeneration: generation }),
     ...(backoff ? { launchBackoff: backoff } : {}),
     conditions: conditionsOf(view, record, classHold(nodeClass, provider)),
@@ -65,7 +65,7 @@ function decidePool(view: PoolView, nodeClass: NodeClassRef, { picture, now }: C
   return {
     ...nothing,
     commands: update(view, status, formatLaunchRecord(record)),
-    refusals: hold ? [refusalOf(view, hold)] : [],
+    refusals: hold ? [refusalOf(`pool/${view.name}`, hold)] : [],
     wakeAt: hold?.until,
   };
 }
@@ -78,10 +78,6 @@ function generationOf(nodeClass: NodeClassRef, provider: Context["picture"]["pro
 // A class that is away for a while has not changed by that.
 function observed({ status }: PoolView): number {
   return status.nodeClassObservedGeneration ?? 0;
-}
-
-function refusalOf({ name }: PoolView, { reason: _, ...hold }: Hold) {
-  return { subject: `pool/${name}` as const, ...hold };
 }
 
 function conditionsOf(
@@ -105,12 +101,9 @@ function conditionsOf(
 }
 
 /** Of the claims that were launched and are to stay, as upstream counts them; the claim's word, not the node's. */
-function totals({ status }: PoolView, claims: readonly ClaimView[]): Pick<NodePoolStatus, "nodes" | "resources"> {
+function totals(claims: readonly ClaimView[]): Pick<NodePoolStatus, "nodes" | "resources"> {
   const counted = claims.filter(claim => claim.providerID !== undefined && claim.deletingSince === undefined);
-  // What the last of them took away is written as none: a patch would leave the old amount there.
-  const before = Object.fromEntries(Object.keys(status.resources ?? {}).map(resource => [resource, "0"]));
-  const resources = { ...before, ...capacityOf(counted), nodes: String(counted.length) };
-  return { nodes: counted.length, resources };
+  return { nodes: counted.length, resources: { ...capacityOf(counted), nodes: String(counted.length) } };
 }
 
 // Most nodes of a pool say the same: each text is read once, however many say it.
@@ -145,13 +138,17 @@ function update(view: PoolView, status: StatusChange<NodePoolStatus>, record: st
 }
 
 function isWritten({ status, conditions }: PoolView, next: StatusChange<NodePoolStatus>): boolean {
-  const { resources = {} } = next;
   return (
     sameConditions(conditions, next.conditions ?? []) &&
     status.nodes === next.nodes &&
-    Object.entries(resources).every(([resource, amount]) => String(status.resources?.[resource]) === amount) &&
+    isSameMap(status.resources ?? {}, next.resources ?? {}) &&
     (next.nodeClassObservedGeneration ?? status.nodeClassObservedGeneration) === status.nodeClassObservedGeneration &&
     next.launchBackoff?.failures === status.launchBackoff?.failures &&
     next.launchBackoff?.until === status.launchBackoff?.until
   );
+}
+
+function isSameMap(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every(key => String(a[key]) === String(b[key]));
 }

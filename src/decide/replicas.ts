@@ -6,7 +6,7 @@ import type { NodeClassRef } from "../snapshot/picture.ts";
 import type { ClaimView, PoolView } from "../snapshot/views.ts";
 import { claimFor, claimNames } from "./claim-manifest.ts";
 import { type Context, type Decision, nothing, type Refusal, type Rule } from "./decision.ts";
-import { type Hold, launchHold } from "./launch.ts";
+import { type Hold, launchHold, refusalOf } from "./launch.ts";
 import { lastLaunch } from "./launch-record.ts";
 import { servedClass } from "./node-class.ts";
 import { isGoing, scaleDown } from "./scale-down.ts";
@@ -41,7 +41,7 @@ function create(pool: PoolView, { missing, nodeClass, claims }: Shortage, { pict
   const { provider } = picture;
   const hold: Omit<Hold, "reason"> | undefined =
     launchHold({ pool, nodeClass, provider }, now) ?? dryRun(pool, `create ${missing} claims`);
-  if (hold !== undefined) return { ...nothing, refusals: [refused(pool, hold)], wakeAt: hold.until };
+  if (hold !== undefined) return { ...nothing, refusals: [refusalOf(`pool/${pool.name}`, hold)], wakeAt: hold.until };
   const room = limitOf(pool) - claims.length;
   const names = claimNames(pool, {
     count: Math.max(0, Math.min(missing, room)),
@@ -52,7 +52,8 @@ function create(pool: PoolView, { missing, nodeClass, claims }: Shortage, { pict
   return {
     ...nothing,
     commands: names.map(name => ({ kind: "create-claim", manifest: claimFor(pool, name, nodeClass), why })),
-    refusals: names.length < missing ? [refused(pool, limited(pool, missing - names.length, claims))] : [],
+    refusals:
+      names.length < missing ? [refusalOf(`pool/${pool.name}`, limited(pool, missing - names.length, claims))] : [],
   };
 }
 
@@ -90,20 +91,18 @@ function release(pool: PoolView, { surplus, staying }: Surplus, { picture }: Con
     ...nothing,
     commands: hold ? [] : commands,
     proposals,
-    refusals: [...(lacking > 0 ? [inDoubt(pool, lacking, doubtful)] : []), ...(hold ? [refused(pool, hold)] : [])],
+    refusals: [
+      ...(lacking > 0 ? [inDoubt(pool, lacking, doubtful)] : []),
+      ...(hold ? [refusalOf(`pool/${pool.name}`, hold)] : []),
+    ],
   };
 }
 
 function inDoubt(pool: PoolView, lacking: number, doubtful: readonly ClaimView[]): Refusal {
   const names = doubtful.map(({ name }) => name).join(", ");
-  return refused(pool, {
+  return refusalOf(`pool/${pool.name}`, {
     code: "surplus-in-doubt",
     message: `Pool ${pool.name} has ${lacking} too many, but of these claims nobody can tell which node they have: ${names}.`,
     liftedBy: "each of them having one node, or a person deleting one",
   });
-}
-
-function refused({ name }: PoolView, hold: Omit<Refusal, "subject">): Refusal {
-  const { code, message, until, liftedBy } = hold;
-  return { subject: `pool/${name}`, code, message, liftedBy, ...(until === undefined ? {} : { until }) };
 }

@@ -20,6 +20,11 @@ export function objection(proposal: Proposal, context: Context): Objection | und
   return invalid(context) ?? frozen(proposal, context) ?? untouchable(proposal, context);
 }
 
+/** What holds whatever is not proposed, since no node goes by it: an instance or a claim that is left over. */
+export function standstill(context: Context): Objection | undefined {
+  return stale(context) ?? invalid(context) ?? frozen({ action: "GarbageCollection" }, context);
+}
+
 /** A delete that stands on the node or its claim already: it holds itself to no cap, freeze or selector. */
 export function isPersonsDelete({ action, askedBy, node, claim }: Proposal, { picture }: Context): boolean {
   if (action !== "Deletion" || askedBy.kind !== "Person") return false;
@@ -80,7 +85,7 @@ function invalid({ picture: { safety } }: Context): Objection | undefined {
   return { code: "policy-invalid", message, liftedBy: "mending SafetyPolicy default" };
 }
 
-function frozen({ action }: Proposal, { picture, now }: Context): Objection | undefined {
+function frozen({ action }: Pick<Proposal, "action">, { picture, now }: Context): Objection | undefined {
   const { freeze } = picture.safety.policy;
   if (freeze === undefined || (freeze.scope === "Disruption" && classOf(action) !== "disruption")) return undefined;
   // An end that cannot be read is no end.

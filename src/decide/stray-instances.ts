@@ -1,0 +1,103 @@
+// Instances that carry our cluster's tag and that no claim knows. Each is deleted only when it is old enough for any
+// claim to have been seen, no Ready node runs on it, and they are few: after an etcd restore they would be many.
+
+import { formatTime, type Instant, minuteMs } from "../api/time.ts";
+import type { ListedInstance } from "../snapshot/instance.ts";
+import type { Picture } from "../snapshot/picture.ts";
+import type { InstanceListView } from "../snapshot/views.ts";
+import { isTrue } from "./conditions.ts";
+import { type Command, type Context, type Decision, nothing, type Refusal } from "./decision.ts";
+import { standstill } from "./safety.ts";
+
+const ageMinMs = 15 * minuteMs;
+
+export function strayInstances(listed: InstanceListView, context: Context): Decision {
+  const { picture, settings } = context;
+  const ours = listed.instances.filter(({ cluster }) => cluster !== "" && cluster === settings.cluster);
+  const strays = unclaimed(ours, picture);
+  if (strays.length === 0) return nothing;
+  const hold = tooMany(strays.length, ours.length) ?? heldBack(strays, context);
+  if (hold !== undefined) return { ...nothing, refusals: [hold], wakeAt: hold.until };
+  const nodeByProviderID = readyNodes(strays, picture);
+  // One that has been answered for since the list was made is waited for: the next list will tell.
+  const open = strays.filter(({ providerID }) => !isAnswered(providerID, listed, picture));
+  const judged = open.map(stray => judge(stray, nodeByProviderID.get(stray.providerID), context.now));
+  const refusals = judged.flatMap(({ refusal }) => refusal ?? []);
+  return {
+    ...nothing,
+    commands: judged.flatMap(({ command }) => command ?? []),
+    refusals,
+    wakeAt: earliest(refusals.flatMap(({ until }) => until ?? [])),
+  };
+}
+
+// By tag and by providerID: either alone may be what is left of a write that was cut short.
+function unclaimed(instances: readonly ListedInstance[], picture: Picture): readonly ListedInstance[] {
+  if (instances.length === 0) return [];
+  const uids = new Set<string>();
+  const providerIDs = new Set<string>();
+  for (const { uid, providerID } of picture.claims()) {
+    uids.add(uid);
+    if (providerID !== undefined) providerIDs.add(providerID);
+  }
+  return instances.filter(one => !uids.has(one.claimUid ?? "") && !providerIDs.has(one.providerID));
+}
+
+/** More than one and more than 5 %. */
+export function isTooMany(count: number, total: number): boolean {
+  return count > 1 && count * 20 > total;
+}
+
+function tooMany(count: number, total: number): Refusal | undefined {
+  if (!isTooMany(count, total)) return undefined;
+  return {
+    subject: "cluster",
+    code: "too-many-unknown",
+    message: `${count} of ${total} instances of this cluster have no claim: that looks like lost claims, not like lost instances, so none is deleted.`,
+    liftedBy: "their claims coming back, or a person deleting the instances at the provider",
+  };
+}
+
+function heldBack(strays: readonly ListedInstance[], context: Context): Refusal | undefined {
+  const objection = standstill(context);
+  if (objection === undefined) return undefined;
+  const message = `${strays.length} instances without a claim stay: ${objection.message}`;
+  return { ...objection, subject: "cluster", message };
+}
+
+function isAnswered(providerID: string, { at }: InstanceListView, picture: Picture): boolean {
+  const seen = picture.instance(providerID);
+  return seen !== undefined && seen.state !== "running" && seen.seenAt >= at;
+}
+
+function readyNodes(strays: readonly ListedInstance[], picture: Picture): ReadonlyMap<string, string> {
+  const wanted = new Set(strays.map(({ providerID }) => providerID));
+  const nameByProviderID = new Map<string, string>();
+  for (const { name, providerID, conditions } of picture.nodes()) {
+    if (providerID !== undefined && wanted.has(providerID) && isTrue(conditions, "Ready")) {
+      nameByProviderID.set(providerID, name);
+    }
+  }
+  return nameByProviderID;
+}
+
+type Judged = { readonly command?: Command; readonly refusal?: Refusal };
+
+function judge({ providerID, createdAt }: ListedInstance, node: string | undefined, now: Instant): Judged {
+  if (node !== undefined) {
+    const message = `Instance ${providerID} has no claim, but node ${node} runs on it and is Ready.`;
+    const liftedBy = `a claim for node ${node}, or the node's end`;
+    return { refusal: { subject: "cluster", code: "instance-in-use", message, liftedBy } };
+  }
+  const until = createdAt + ageMinMs;
+  if (now >= until) {
+    const why = `Instance ${providerID} has no claim, no Ready node, and was launched at ${formatTime(createdAt)}.`;
+    return { command: { kind: "delete-instance", providerID, why } };
+  }
+  const message = `Instance ${providerID} has no claim; it is left alone until ${formatTime(until)}, in case one comes.`;
+  return { refusal: { subject: "cluster", code: "instance-young", message, until, liftedBy: "its claim" } };
+}
+
+function earliest(instants: readonly Instant[]): Instant | undefined {
+  return instants.length === 0 ? undefined : Math.min(...instants);
+}
