@@ -4,13 +4,23 @@ import type { Picture, Subject, SubjectKind } from "../snapshot/picture.ts";
 import { ledgerRule } from "./actions.ts";
 import type { Context, Decision, Rule } from "./decision.ts";
 import { nodeDeletion } from "./departing.ts";
+import { garbage } from "./garbage.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { pool } from "./pool.ts";
 import { replicas } from "./replicas.ts";
 import { retentionRule } from "./retention.ts";
 import { termination } from "./termination.ts";
 
-export const rules: readonly Rule[] = [lifecycle, pool, replicas, nodeDeletion, termination, ledgerRule, retentionRule];
+export const rules: readonly Rule[] = [
+  lifecycle,
+  pool,
+  replicas,
+  nodeDeletion,
+  termination,
+  garbage,
+  ledgerRule,
+  retentionRule,
+];
 
 /** From scratch, over every subject, by rule and subject: what the incremental loop is compared with. */
 export function decideAll(context: Context): ReadonlyMap<string, Decision> {
@@ -30,7 +40,7 @@ export function decisionKey(rule: string, subject: Subject): string {
 type Named = { readonly name: string; readonly subject: Subject };
 
 function* subjectsOf(kind: SubjectKind, picture: Picture): Iterable<Named> {
-  if (kind === "cluster") return yield { name: "", subject: "cluster" };
+  if (kind === "cluster") return yield { name: "cluster", subject: "cluster" };
   for (const { name } of viewsOf(kind, picture)) yield { name, subject: `${kind}/${name}` };
 }
 
