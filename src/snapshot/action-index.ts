@@ -89,7 +89,7 @@ export class ActionIndex {
 }
 
 /** Not over and carried out: what the ledger counts. */
-export function isOpen(action: ActionView): boolean {
+function isOpen(action: ActionView): boolean {
   return !isDryRun(action) && !isFinal(action);
 }
 

@@ -14,10 +14,19 @@ import { type Effect, InFlight } from "./in-flight.ts";
 import { IndexedPicture } from "./indexed-picture.ts";
 import { type Identity, identityOf, type Kind, type ViewByKind, versionOf } from "./kind.ts";
 import type { FailureView, Picture, ProviderView, Staleness, Subject, SubjectKind } from "./picture.ts";
+import { type Projections, projections } from "./project.ts";
+import type { PoolOptions } from "./project-policy.ts";
 import { expectationOf, nameOf, type Sent } from "./sent.ts";
 import type { InstanceListView, InstanceView } from "./views.ts";
 
+/** What control/ports.ts `Feed` takes. */
+type FeedOf<V> = {
+  project(raw: KubeObject, previous: V | undefined): V;
+  handlers: { added(view: V): void; updated(view: V): void; deleted(view: V): void; synced(): void };
+};
+
 export class ClusterPicture extends IndexedPicture implements Picture {
+  readonly #project: Projections;
   #provider: ProviderView;
   #instanceList: InstanceListView | undefined;
   #staleness: Staleness | undefined;
@@ -36,9 +45,10 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   };
   #dirty = new Set<Subject>();
 
-  constructor(provider: ProviderView) {
+  constructor(provider: ProviderView, options: PoolOptions = {}) {
     super();
     this.#provider = provider;
+    this.#project = projections(options);
   }
 
   /** The same views in a fresh picture: every look-up has to agree, however this one came to be. */
@@ -69,20 +79,20 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   }
 
   /** What a feed of the kind needs. Every event passes here, also those in which nothing visible changed. */
-  feed<K extends Kind>(kind: K, project: (raw: KubeObject, previous: ViewByKind[K] | undefined) => ViewByKind[K]) {
+  feed<K extends Kind>(kind: K): FeedOf<ViewByKind[K]> {
     return {
-      project: (raw: KubeObject, previous: ViewByKind[K] | undefined): ViewByKind[K] => {
-        const view = project(raw, previous);
+      project: (raw, previous) => {
+        const view = this.#project[kind](raw, previous);
         this.#inFlight[kind].saw(identityOf(view), raw.metadata.resourceVersion);
         // No handler will be called, and yet the watch may have caught up with a write of ours.
         if (view === previous) this.put(kind, view);
         return view;
       },
       handlers: {
-        added: (view: ViewByKind[K]): void => this.put(kind, view),
-        updated: (view: ViewByKind[K]): void => this.put(kind, view),
-        deleted: (view: ViewByKind[K]): void => this.remove(kind, view),
-        synced: (): void => this.#relisted(kind),
+        added: view => this.put(kind, view),
+        updated: view => this.put(kind, view),
+        deleted: view => this.remove(kind, view),
+        synced: () => this.#relisted(kind),
       },
     };
   }
@@ -94,20 +104,25 @@ export class ClusterPicture extends IndexedPicture implements Picture {
 
   /** The watch says that it is gone. */
   remove<K extends Kind>(kind: K, view: ViewByKind[K]): void {
-    this.#gone(kind, identityOf(view));
+    const identity = identityOf(view);
+    this.#change(kind, identity, shown => this.#inFlight[kind].removed(identity, shown));
   }
 
-  /**
-   * The server's answer to a write or to a read of ours. It stands until the watch has caught up. The version is that of
-   * the answer, where the view does not keep it.
-   */
+  /** An object as the server has just answered it to us. It stands until the watch has caught up. */
+  answered(kind: Kind, raw: KubeObject): void {
+    this.wrote(kind, this.#project[kind](raw, undefined), raw.metadata.resourceVersion);
+  }
+
+  /** The same for a view; the version is that of the answer, where the view does not keep it. */
   wrote<K extends Kind>(kind: K, view: ViewByKind[K], version = versionOf(view)): void {
     this.#change(kind, identityOf(view), shown => this.#inFlight[kind].wrote(view, version, shown));
   }
 
   /** The server says that it is gone, by an answer to us. A uid never comes back. */
   wroteGone(kind: Kind, name: string, uid: string, namespace = ""): void {
-    this.#gone(kind, { namespace, name, uid });
+    this.#inFlight[kind].bury(uid);
+    const shown = this.get(kind, name, namespace);
+    if (shown !== undefined && identityOf(shown).uid === uid) this.remove(kind, shown);
   }
 
   /** A command is sent: whoever counts, counts it from now on. */
@@ -120,8 +135,9 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   /** The command has come to nothing, and that is sure. One with an unknown end stays expected. */
   unexpect(command: Sent): void {
     const by = nameOf(command);
-    this.#unexpect("claim", by);
-    this.#unexpect("action", by);
+    if (by === undefined) return;
+    this.#unexpect("claim", this.#inFlight.claim, by);
+    this.#unexpect("action", this.#inFlight.action, by);
   }
 
   setProvider(provider: ProviderView): void {
@@ -193,20 +209,15 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     this.#mark(concernedByChange(this, kind, { before, after }));
   }
 
-  #gone<K extends Kind>(kind: K, identity: Identity): void {
-    this.#change(kind, identity, shown => this.#inFlight[kind].removed(identity, shown));
-  }
-
   #expect<K extends Kind>(kind: K, expectation: { by: string; name: string; effect: Effect<ViewByKind[K]> }): void {
     const { by, name, effect } = expectation;
     const identity = { namespace: "", name, uid: "" };
     this.#change(kind, identity, shown => this.#inFlight[kind].expect(identity, { by, effect, shown }));
   }
 
-  #unexpect<K extends Kind>(kind: K, by: string | undefined): void {
-    const identity = by === undefined ? undefined : this.#inFlight[kind].expectedBy(by);
-    if (by === undefined || identity === undefined) return;
-    this.#change(kind, identity, shown => this.#inFlight[kind].unexpect(identity, by, shown));
+  #unexpect<K extends Kind>(kind: K, inFlight: InFlight<ViewByKind[K]>, by: string): void {
+    const identity = inFlight.expectedBy(by);
+    if (identity !== undefined) this.#change(kind, identity, shown => inFlight.unexpect(identity, by, shown));
   }
 
   #mark(subjects: Iterable<Subject>): void {

@@ -43,11 +43,21 @@ export class InFlight<V extends View> {
   }
 
   removed(identity: Identity, shown: V | undefined): V | undefined {
-    this.#bury(identity.uid);
+    this.bury(identity.uid);
     const entry = this.#entryOf(identity, shown);
     if (isOf(identity, entry.watched)) entry.watched = undefined;
     if (isOf(identity, entry.written?.view)) entry.written = undefined;
     return this.#resolve(identity, entry);
+  }
+
+  /** Whatever speaks of this uid from now on is late. */
+  bury(uid: string): void {
+    if (uid === "") return;
+    this.#gone.add(uid);
+    for (const oldest of this.#gone) {
+      if (this.#gone.size <= GONE_MAX) return;
+      this.#gone.delete(oldest);
+    }
   }
 
   wrote(view: V, version: string | undefined, shown: V | undefined): V | undefined {
@@ -112,15 +122,6 @@ export class InFlight<V extends View> {
     if (watched === undefined || identityOf(watched).uid !== identityOf(view).uid) return false;
     const shown = seen ?? versionOf(watched);
     return looksLike(watched, view) || (shown !== undefined && version !== undefined && !isOlder(shown, version));
-  }
-
-  #bury(uid: string): void {
-    if (uid === "") return;
-    this.#gone.add(uid);
-    for (const oldest of this.#gone) {
-      if (this.#gone.size <= GONE_MAX) return;
-      this.#gone.delete(oldest);
-    }
   }
 }
 

@@ -2,7 +2,6 @@
 
 import { effectiveNodeClaim } from "../api/effective-node-pool.ts";
 import type { KubeObject } from "../api/meta.ts";
-import type { NodeClaimSpec, NodeClaimStatus } from "../api/node-claim.ts";
 import { nodePoolKey, zoneKey } from "../api/node.ts";
 import { terminationTimestampKey } from "../api/well-known.ts";
 import { conditionsOf, metaOf, ownersOf } from "./project-meta.ts";
@@ -14,13 +13,13 @@ export function projectClaim(raw: KubeObject, previous: ClaimView | undefined): 
   const status = fields(raw["status"]);
   const generation = raw.metadata.generation ?? 0;
   // A claim's spec never changes; were it to, the generation would say so.
-  const spec = previous?.generation === generation ? previous.spec : undefined;
+  const isKnown = previous?.uid === meta.uid && previous.generation === generation;
   return {
     ...meta,
     generation,
     owners: ownersOf(raw),
-    spec: spec ?? effectiveNodeClaim(fields(raw["spec"]) as NodeClaimSpec),
-    status: status as NodeClaimStatus,
+    spec: isKnown ? previous.spec : effectiveNodeClaim(fields(raw["spec"])),
+    status,
     conditions: conditionsOf(status["conditions"]),
     ...present({
       pool: word(meta.labels[nodePoolKey]),

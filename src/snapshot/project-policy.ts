@@ -5,8 +5,9 @@ import { checkManifest } from "../api/check.ts";
 import { effectiveNodePool } from "../api/effective-node-pool.ts";
 import { effectiveSafetyPolicy } from "../api/effective-safety-policy.ts";
 import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
-import { type NodePoolSpec, type NodePoolStatus, nodePools } from "../api/node-pool.ts";
-import { safetyPolicies, type SafetyPolicySpec } from "../api/safety-policy.ts";
+import { type NodePoolSpec, nodePools } from "../api/node-pool.ts";
+import { safetyPolicies } from "../api/safety-policy.ts";
+import { isEqual } from "../api/schema/correlate.ts";
 import { looksLike } from "./looks-like.ts";
 import { conditionsOf, metaOf } from "./project-meta.ts";
 import { fields, present } from "./raw.ts";
@@ -28,7 +29,7 @@ function poolView(raw: KubeObject, previous: PoolView | undefined, options: Pool
     ...meta,
     generation,
     ...(isKnown ? meaningOf(previous) : poolMeaning(raw, meta, options)),
-    status: status as NodePoolStatus,
+    status,
     conditions: conditionsOf(status["conditions"]),
   };
 }
@@ -48,9 +49,15 @@ function poolMeaning(raw: KubeObject, meta: MetaView, options: PoolOptions): Mea
 export function projectSafetyPolicy(raw: KubeObject, previous: SafetyView | undefined): SafetyView {
   const meta = { ...metaOf(raw), generation: raw.metadata.generation ?? 0 };
   const { isReadable, invalid } = judge(safetyPolicies.resource, raw, meta);
-  const policy = effectiveSafetyPolicy(isReadable ? (fields(raw["spec"]) as SafetyPolicySpec) : {});
-  const view = { meta, policy, ...present({ invalid }) };
-  return previous?.meta !== undefined && looksLike(previous.meta, meta) ? previous : view;
+  const policy = effectiveSafetyPolicy(isReadable ? fields(raw["spec"]) : {});
+  const { conditions, ...status } = fields(raw["status"]);
+  const view = { meta, policy, status, conditions: conditionsOf(conditions) };
+  const isSame = previous?.meta !== undefined && looksLike(previous.meta, meta) && isSameStatus(previous, view);
+  return isSame ? previous : { ...view, ...present({ invalid }) };
+}
+
+function isSameStatus(a: SafetyView, b: SafetyView): boolean {
+  return isEqual(a.status, b.status) && isEqual(a.conditions, b.conditions);
 }
 
 // What the server's schema refuses can still be met: under an older or another project's definition of the kind.

@@ -2,8 +2,8 @@
 // when nothing that a rule reads has changed.
 
 import type { KubeObject } from "../api/meta.ts";
-import type { NodeActionSpec, NodeActionStatus } from "../api/node-action.ts";
-import { type LabelSelector, selectorOf } from "../api/selector.ts";
+import type { NodeActionSpec } from "../api/node-action.ts";
+import { selectorOf } from "../api/selector.ts";
 import { Interning } from "./interning.ts";
 import type { Kind, ViewByKind } from "./kind.ts";
 import { looksLike } from "./looks-like.ts";
@@ -40,14 +40,14 @@ function kept<V extends object>(previous: V | undefined, view: V): V {
 // Every change is one, so that its version is good as a precondition.
 function projectAction(raw: KubeObject): ActionView {
   const spec = fields(raw["spec"]) as NodeActionSpec;
-  return { ...metaOf(raw), spec, status: fields(raw["status"]) as NodeActionStatus };
+  return { ...metaOf(raw), spec, status: fields(raw["status"]) };
 }
 
 function disruptionBudget(raw: KubeObject): DisruptionBudgetView {
   const { metadata } = raw;
   const spec = fields(raw["spec"]);
   const status = fields(raw["status"]);
-  const selector = spec["selector"] === undefined ? undefined : selectorOf(fields(spec["selector"]) as LabelSelector);
+  const selector = spec["selector"] === undefined ? undefined : selectorOf(fields(spec["selector"]));
   const allowed = status["disruptionsAllowed"];
   return {
     namespace: metadata.namespace ?? "",
