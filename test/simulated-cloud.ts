@@ -2,7 +2,7 @@
 // either; both can be stopped and started anew, as a killed process would be.
 
 import { customResourceDefinition } from "../src/api/crd.ts";
-import type { KubeObject } from "../src/api/meta.ts";
+import type { KubeObject, Resource } from "../src/api/meta.ts";
 import type { NodeClaim, NodeClaimSpec } from "../src/api/node-claim.ts";
 import { simulatedInstances, simulatedNamespace } from "../src/api/simulated-instance.ts";
 import { simulatedNodeClasses, type SimulatedNodeClassSpec } from "../src/api/simulated-node-class.ts";
@@ -63,6 +63,15 @@ export class SimulatedCloud extends LivingBox {
   async applyClass(name: string, spec: SimulatedNodeClassSpec): Promise<void> {
     await this.create(simulatedNodeClasses.resource, { metadata: { name }, spec });
     await this.run(1);
+  }
+
+  async patchClass(name: string, body: { spec: SimulatedNodeClassSpec }): Promise<void> {
+    await this.mergePatch(simulatedNodeClasses.resource, name, body);
+    await this.run(1);
+  }
+
+  async mergePatch(resource: Resource, name: string, body: unknown): Promise<void> {
+    await this.settle(this.api.patch(resource, { name }, { type: "merge", body }));
   }
 
   async launch(name: string, spec: NodeClaimSpec = {}): Promise<Instance> {

@@ -194,8 +194,9 @@ class SimulatedProvider implements InstanceProvider {
       if (kept === "gone" || "error" in kept) return kept;
       const { object, instance } = kept;
       if (instance[moment] !== undefined) return answer;
-      const { uid } = object.metadata;
-      const body = { metadata: { uid }, data: moments({ [moment]: this.#clock.now() }) };
+      // Only what was read just now: with another uid it would be another instance.
+      const { resourceVersion } = object.metadata;
+      const body = { metadata: { resourceVersion }, data: moments({ [moment]: this.#clock.now() }) };
       try {
         await this.#api.patch(simulatedInstances, keyOf(instance.name), { type: "merge", body }, options);
       } catch (error) {
