@@ -4,6 +4,7 @@ import { Agent, request } from "undici";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FaultProxy, faultProxy, first, type Script } from "./fault-proxy.ts";
 
+const patience = { timeout: 20_000 };
 const stream = '{"n":1}\n{"n":2}\n{"n":3}\n';
 
 let reached: string[];
@@ -80,7 +81,7 @@ describe("faults of the connection", () => {
 
   test("half open: accepted, never answered, not passed on", async () => {
     const reading = read(() => ({ kind: "half-open" }));
-    await expect.poll(() => proxy.seen.length).toBe(1);
+    await expect.poll(() => proxy.seen.length, patience).toBe(1);
     proxy.resetAll();
     await expect(reading).rejects.toThrow(/closed|ECONNRESET/);
     expect(reached).toEqual([]);
@@ -121,7 +122,7 @@ describe("faults of the answer", () => {
     const reading = (async () => {
       for await (const chunk of response.body) text += String(chunk);
     })();
-    await expect.poll(() => text).toBe('{"n":1}\n{"n"');
+    await expect.poll(() => text, patience).toBe('{"n":1}\n{"n"');
     proxy.resetAll();
     await expect(reading).rejects.toThrow(/aborted|terminated|closed/);
     expect(proxy.seen[0]?.isWatch).toBe(true);

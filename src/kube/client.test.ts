@@ -30,6 +30,7 @@ const pools: Resource = {
   namespaced: false,
 };
 const pool = { apiVersion: "karpenter.sh/v1", kind: "NodePool", metadata: { name: "a" } };
+const patience = { timeout: 20_000 };
 
 /** The short waits before a retry take no time; time-outs do. */
 const impatient: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms < 2_000 ? 0 : ms, run) };
@@ -319,10 +320,10 @@ describe("trying again", () => {
 });
 
 describe("time-outs and cancelling", () => {
-  const silence: Answer = () => {};
-
   test("no answer within the caller's time", async () => {
-    const { api } = await serve([silence], { clock: systemClock });
+    const clock = new ManualClock();
+    // Time passes once the request has arrived.
+    const { api } = await serve([() => void clock.advance(50)], { clock });
     const error = await failure(api.update(pools, { name: "a" }, pool, { timeoutMs: 50 }));
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({
@@ -347,7 +348,7 @@ describe("time-outs and cancelling", () => {
     const held: (() => void)[] = [];
     const { server, api } = await serve([response => held.push(() => response.end(JSON.stringify(pool)))]);
     const first = Array.from({ length: 24 }, () => api.update(pools, { name: "a" }, pool));
-    await expect.poll(() => held.length).toBe(24);
+    await expect.poll(() => held.length, patience).toBe(24);
     const abort = new AbortController();
     const waiting = failure(api.update(pools, { name: "b" }, pool, { signal: abort.signal }));
     await nextTurn();
@@ -356,7 +357,7 @@ describe("time-outs and cancelling", () => {
     for (const answer of held.splice(0)) answer();
     await Promise.all(first);
     const last = api.update(pools, { name: "c" }, pool);
-    await expect.poll(() => held.length).toBe(1);
+    await expect.poll(() => held.length, patience).toBe(1);
     for (const answer of held) answer();
     await last;
     expect(server.asked.map(({ path }) => path.at(-1))).not.toContain("b");
@@ -438,7 +439,7 @@ describe("a fenced client", () => {
     const hold: Answer = response => held.push(() => response.end(JSON.stringify(pool)));
     const { server, api } = await serve([hold], { fence });
     const first = Array.from({ length: 24 }, () => api.update(pools, { name: "a" }, pool));
-    await expect.poll(() => held.length).toBe(24);
+    await expect.poll(() => held.length, patience).toBe(24);
     const late = failure(api.update(pools, { name: "late" }, pool));
     // It has been given its time-out and waits for one of the 24.
     await nextTurn();
@@ -540,6 +541,7 @@ describe("secrets", () => {
       await failure(api.get(pools, { name: "a" }, { timeoutMs: 200 })),
       await failure(api.delete(pools, { name: "a" }, { timeoutMs: 200 })),
     ];
+    await expect.poll(() => server.asked.length, patience).toBeGreaterThan(0);
     await api.close();
     errors.push((await ended) ?? new Error("closed"));
     expect(server.asked[0]?.headers.authorization).toBe(`Bearer ${SENTINEL}`);

@@ -90,7 +90,7 @@ test("watches do not take the connections of calls", async () => {
   open.push(server, api);
   const nodes = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
   for (let count = 0; count < 40; count++) api.watch(nodes, {}, { event: () => {}, end: () => {} });
-  await expect.poll(() => server.asked.length).toBe(40);
+  await expect.poll(() => server.asked.length, { timeout: 20_000 }).toBe(40);
   await api.raw("/version");
   expect(server.asked).toHaveLength(41);
 });
