@@ -6,12 +6,14 @@ import type { KubeObject, Resource } from "../src/api/meta.ts";
 import type { NodeClaim, NodeClaimSpec } from "../src/api/node-claim.ts";
 import { simulatedInstances, simulatedNamespace } from "../src/api/simulated-instance.ts";
 import { simulatedNodeClasses, type SimulatedNodeClassSpec } from "../src/api/simulated-node-class.ts";
-import type { Feed, InstanceProvider, KubeApi } from "../src/control/ports.ts";
+import type { Feed, InstanceProvider } from "../src/control/ports.ts";
 import { Reflector } from "../src/kube/reflector.ts";
 import { simulatedProvider, type SimulatedProviderOptions } from "../src/provider/simulated.ts";
 import { type Machines, machines } from "../src/sim/machines.ts";
+import { seededRandom } from "../src/sim/random.ts";
 import type { Node } from "../src/sim/world/objects.ts";
 import { nodeResource } from "../src/sim/world/resources.ts";
+import { type World, world } from "../src/sim/world/world.ts";
 import type { Instance } from "../src/snapshot/instance.ts";
 import { type BoxOptions, LivingBox } from "./living-box.ts";
 
@@ -26,7 +28,7 @@ const customResources = {
 
 export class SimulatedCloud extends LivingBox {
   readonly provider: InstanceProvider;
-  player: Machines;
+  readonly player: Machines;
   readonly #seed: number;
 
   private constructor(options: BoxOptions) {
@@ -54,10 +56,20 @@ export class SimulatedCloud extends LivingBox {
     return simulatedProvider({ api: this.api, clock, feed, ...options });
   }
 
-  newPlayer(api: KubeApi = this.api): Machines {
-    const failed = (error: unknown, key: string) => this.failures.push(`${key}: ${String(error)}`);
-    const { clock, world } = this;
-    return machines({ api, clock, kubelets: world.kubelets, seed: this.#seed, failed });
+  newPlayer({ kubelets }: Pick<World, "kubelets"> = this.world): Machines {
+    const { api, clock } = this;
+    return machines({ api, clock, kubelets, seed: this.#seed, failed: (error, key) => this.#failed(error, key) });
+  }
+
+  /** Another one, when the first has been stopped. */
+  newWorld(): World {
+    const { api, clock } = this;
+    const failed = (error: unknown, key: string) => this.#failed(error, key);
+    return world({ api, clock, random: seededRandom(this.#seed), options: { failed } });
+  }
+
+  #failed(error: unknown, key: string): void {
+    this.failures.push(`${key}: ${String(error)}`);
   }
 
   async applyClass(name: string, spec: SimulatedNodeClassSpec): Promise<void> {
