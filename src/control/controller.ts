@@ -1,0 +1,293 @@
+// The shell put together: feeds keep the picture, turns decide on it while we lead, commands carry it out. The same on a
+// real cluster and on virtual time: all that comes from outside comes through the ports.
+
+import { type Instant, minuteMs, secondMs } from "../api/time.ts";
+import type {
+  Context,
+  ControllerName,
+  Decision,
+  JournalEntry,
+  Notice,
+  Refusal,
+  Rule,
+  Settings,
+} from "../decide/decision.ts";
+import { ClusterPicture } from "../snapshot/cluster-picture.ts";
+import type { Picture, Staleness, Subject } from "../snapshot/picture.ts";
+import { type Counts, countTurn, increment, zeroCounts } from "./counts.ts";
+import { Dispatch } from "./dispatch.ts";
+import { Events } from "./events.ts";
+import { startFeeds, type WatchedKind } from "./feeds.ts";
+import { type Leadership, readLedger } from "./leader.ts";
+import { Loop } from "./loop.ts";
+import type { Clock, Feed, InstanceProvider, KubeApi } from "./ports.ts";
+import { StalenessWatch } from "./staleness.ts";
+import { Turns } from "./turn.ts";
+
+export type ControllerOptions = {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly feed: Feed;
+  readonly provider: InstanceProvider;
+  readonly rules: readonly Rule[];
+  readonly settings: Settings;
+  /** What a pool without `repair` means (decision 5). Default: the provider's defaults. */
+  readonly repairUnset?: "on" | "off";
+  /** Rules of others are not asked. */
+  readonly controllers: ReadonlySet<ControllerName>;
+  readonly leadership: Leadership;
+  journal(entry: JournalEntry): void;
+  /** Between 0 and 1. Absent: nothing is left to chance. */
+  readonly random?: () => number;
+};
+
+export type Controller = {
+  readonly picture: Picture;
+  readonly counts: Readonly<Counts>;
+  /** Commands that run now, and subjects that wait because so many do. */
+  readonly runningCount: number;
+  readonly waitingCount: number;
+  /** The term whose turns are made; undefined: we do not lead, or have not yet read the ledger. */
+  readonly epoch: number | undefined;
+  /** Of what stands now, about a subject or all. */
+  refusals(subject?: Subject): readonly Refusal[];
+  decisionOf(rule: string, subject: Subject): Decision | undefined;
+  /** Compares what stands with a look from scratch; each difference is a sentence. */
+  verify(): string[];
+  /** Nothing runs, and nothing happens before something changes or an instant comes. */
+  whenIdle(): Promise<void>;
+  /** Begins nothing more; resolves when what is in hand has ended. Whoever comes next goes on from the objects. */
+  stop(): Promise<void>;
+};
+
+export function startController(options: ControllerOptions): Controller {
+  return new Shell(options);
+}
+
+const afterFailureMs = 10 * secondMs;
+const electionRetryMs = 2 * secondMs;
+const forgetEveryMs = minuteMs;
+
+class Shell implements Controller {
+  readonly picture: ClusterPicture;
+  readonly counts = zeroCounts();
+  readonly #options: ControllerOptions;
+  readonly #turns: Turns;
+  readonly #dispatch: Dispatch;
+  readonly #events: Events;
+  readonly #loop: Loop;
+  readonly #kinds: readonly WatchedKind[];
+  readonly #staleness: StalenessWatch;
+  #epoch: number | undefined;
+  /** The term that is about to begin, or has begun. */
+  #elected: number | undefined;
+  #isBeginning = false;
+  #isStopped = false;
+  #forgetAt = Number.NEGATIVE_INFINITY;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(options: ControllerOptions) {
+    const {
+      api,
+      clock,
+      feed,
+      provider,
+      rules,
+      settings,
+      controllers,
+      leadership,
+      journal,
+      repairUnset = "on",
+      random = () => 0.5,
+    } = options;
+    const { counts } = this;
+    this.#options = options;
+    const picture = new ClusterPicture(provider.view, { repairUnset });
+    this.picture = picture;
+    const wake = () => this.#loop.wake();
+    this.#turns = new Turns(
+      picture,
+      rules.filter(({ controller }) => controllers.has(controller)),
+      {
+        refused: refusal => {
+          increment(counts.refusals, refusal.code);
+          journal({ at: clock.now(), event: "refused", refusal });
+        },
+        lifted: refusal => journal({ at: clock.now(), event: "lifted", refusal }),
+        asked: () => counts.asked++,
+      },
+    );
+    const common = { picture, api, provider, clock, settings, leadership, counts, journal, random };
+    this.#dispatch = new Dispatch({ ...common, changed: wake });
+    this.#events = new Events({ api, clock, counts: counts.events });
+    this.#loop = new Loop(clock, () => this.#turn());
+    this.#kinds = startFeeds(feed, picture, {
+      changed: wake,
+      nodeSeen: seen => this.#turns.observe(seen, clock.now()),
+    });
+    this.#staleness = new StalenessWatch({ clock, kinds: this.#kinds, changed: found => this.#aged(found) });
+    provider.onChange(() => {
+      picture.providerChanged();
+      wake();
+    });
+    leadership.onChange(() => this.#lead());
+    this.#lead();
+  }
+
+  get epoch(): number | undefined {
+    return this.#epoch;
+  }
+
+  get runningCount(): number {
+    return this.#dispatch.lanes.runningCount;
+  }
+
+  get waitingCount(): number {
+    return this.#dispatch.lanes.waitingForRoomCount;
+  }
+
+  refusals(subject?: Subject): readonly Refusal[] {
+    return this.#turns.standing.refusals(subject);
+  }
+
+  decisionOf(rule: string, subject: Subject): Decision | undefined {
+    return this.#turns.standing.get(rule, subject);
+  }
+
+  verify(): string[] {
+    return this.#epoch === undefined ? [] : this.#turns.verify(this.#context(this.#epoch));
+  }
+
+  whenIdle(): Promise<void> {
+    return new Promise(resolve => {
+      this.#whenIdle.push(resolve);
+      this.#loop.wake();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#loop.stop();
+    this.#staleness.stop();
+    await this.#dispatch.lanes.idle();
+    for (const { fed } of this.#kinds) fed.stop();
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  #turn(): Instant | undefined {
+    const { clock } = this.#options;
+    this.#staleness.look();
+    if (this.#isStopped) return undefined;
+    if (this.#epoch === undefined) void this.#begin();
+    else {
+      const startedAt = clock.monotonic();
+      this.#decideAndSend(this.#epoch);
+      countTurn(this.counts, clock.monotonic() - startedAt);
+    }
+    if (this.#isIdle()) for (const resolve of this.#whenIdle.splice(0)) resolve();
+    return earliest(this.#turns.standing.nextAt, this.#dispatch.lanes.nextAt);
+  }
+
+  #decideAndSend(epoch: number): void {
+    const context = this.#context(epoch);
+    const { now } = context;
+    this.#turns.ask(this.#dispatch.ready(now));
+    try {
+      const standing = this.#turns.decide(context);
+      this.#turns.say("rules", []);
+      for (const each of standing) {
+        this.#dispatch.send(each, { epoch, now });
+        for (const notice of each.decision.notices) this.#note(notice, now);
+      }
+    } catch (error) {
+      this.#failed(error);
+    }
+    if (this.#dispatch.lanes.hasRoomForWaiting) this.#loop.wake();
+    this.#forget(now);
+  }
+
+  #note(notice: Notice, at: Instant): void {
+    if (this.#events.note(notice)) this.#options.journal({ at, event: "noticed", notice });
+  }
+
+  /** A broken rule: nothing is sent on what it may have left half decided. */
+  #failed(error: unknown): void {
+    this.counts.ruleFailures++;
+    const message = `A rule failed, so nothing is begun: ${error instanceof Error ? error.message : String(error)}`;
+    const liftedBy = "a change of what it could not judge, or a newer version; it is tried again every 10 s";
+    this.#turns.say("rules", [{ subject: "cluster", code: "rule-failed", message, liftedBy }]);
+    this.#loop.pause(afterFailureMs);
+  }
+
+  #aged(staleness: Staleness | undefined): void {
+    this.picture.setStaleness(staleness);
+    if (this.#epoch !== undefined) this.#sayStaleness();
+    this.#loop.wake();
+  }
+
+  #sayStaleness(): void {
+    const { staleness } = this.picture;
+    const liftedBy = "the watch catching up with the API server";
+    const refusals = staleness
+      ? [{ subject: "cluster" as const, code: "picture-stale", message: staleness.message, liftedBy }]
+      : [];
+    this.#turns.say("picture", refusals);
+  }
+
+  /** Whoever leads, and in which term, has changed. */
+  #lead(): void {
+    const { leadership, clock, journal } = this.#options;
+    if (leadership.epoch === this.#elected) return;
+    if (this.#epoch !== undefined) {
+      const message = "This term as leader is over: nothing more is begun in it.";
+      journal({ at: clock.now(), event: "following", epoch: this.#epoch, message });
+    }
+    this.#elected = leadership.epoch;
+    this.#epoch = undefined;
+    this.#turns.standing.clear();
+    this.#dispatch.reset();
+    this.#loop.wake();
+  }
+
+  /** A term begins once every kind is listed and the ledger has been read as it is now. */
+  async #begin(): Promise<void> {
+    const { api, clock, journal } = this.#options;
+    const epoch = this.#elected;
+    if (epoch === undefined || this.#isBeginning || this.#kinds.some(({ fed }) => !fed.synced)) return;
+    this.#isBeginning = true;
+    const error = await readLedger(api, this.picture).then(
+      () => undefined,
+      (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason))),
+    );
+    this.#isBeginning = false;
+    if (error !== undefined) this.#loop.pause(electionRetryMs);
+    else if (epoch === this.#elected && !this.#isStopped) {
+      this.#epoch = epoch;
+      this.#turns.askAll();
+      this.#sayStaleness();
+      const message = `Leads: actions, claims and nodes were read anew; ${[...this.picture.openActions()].length} actions are open.`;
+      journal({ at: clock.now(), event: "leading", epoch, message });
+    }
+    this.#loop.wake();
+  }
+
+  #isIdle(): boolean {
+    const isSettled = this.#elected === this.#epoch;
+    return isSettled && !this.#loop.isWoken && this.#dispatch.lanes.runningCount === 0;
+  }
+
+  #context(epoch: number): Context {
+    const { clock, settings } = this.#options;
+    return { picture: this.picture, now: clock.now(), settings, epoch };
+  }
+
+  #forget(now: Instant): void {
+    if (now < this.#forgetAt) return;
+    this.#forgetAt = now + forgetEveryMs;
+    for (const lane of this.#dispatch.lanes.forget(now)) this.picture.setFailure(lane, undefined);
+  }
+}
+
+function earliest(a: Instant | undefined, b: Instant | undefined): Instant | undefined {
+  return a === undefined ? b : Math.min(a, b ?? a);
+}

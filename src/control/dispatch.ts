@@ -1,0 +1,171 @@
+// What becomes of decided commands: shown only, held back, or sent; and what the picture and the journal learn of their
+// end. In a dry run nothing is written but the records of dry runs; on a stale picture nothing destructive is begun.
+
+import type { Instant } from "../api/time.ts";
+import {
+  type Command,
+  destructiveKinds,
+  type JournalEntry,
+  laneOf,
+  type Outcome,
+  type Settings,
+} from "../decide/decision.ts";
+import { isDryRun } from "../decide/ledger.ts";
+import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
+import type { Subject } from "../snapshot/picture.ts";
+import { type Counts, increment } from "./counts.ts";
+import { execute } from "./execute.ts";
+import { guardedApi, guardedProvider } from "./guard.ts";
+import { type Ended, type Errand, laidOver, Lanes } from "./lanes.ts";
+import type { Leadership } from "./leader.ts";
+import type { Clock, InstanceProvider, KubeApi } from "./ports.ts";
+import type { Standing } from "./standing.ts";
+
+type DispatchOptions = {
+  readonly api: KubeApi;
+  readonly provider: InstanceProvider;
+  readonly clock: Clock;
+  readonly picture: ClusterPicture;
+  readonly settings: Settings;
+  readonly leadership: Leadership;
+  readonly counts: Counts;
+  journal(entry: JournalEntry): void;
+  readonly random: () => number;
+  /** The picture shows more than before: a turn is due. */
+  changed(): void;
+};
+
+type Term = { readonly epoch: number; readonly now: Instant };
+
+/** Why a command is decided and not sent. */
+type Hold = "dry-run" | "stale";
+
+export class Dispatch {
+  readonly lanes: Lanes;
+  readonly #options: DispatchOptions;
+  /** Whose commands are held back. */
+  readonly #held = new Set<Subject>();
+  /** What a dry run has shown already, by rule and subject. */
+  readonly #shown = new Map<string, ReadonlySet<string>>();
+  #holding: readonly Hold[] = [];
+
+  constructor(options: DispatchOptions) {
+    this.#options = options;
+    const { clock, random, leadership } = options;
+    this.lanes = new Lanes({
+      clock,
+      random,
+      run: (errand, signal) => this.#execute(errand, signal),
+      // What an earlier term left open is told by the lists that begin the next.
+      mayResend: ({ epoch }) => leadership.epoch === epoch,
+      ended: ended => this.#ended(ended),
+    });
+  }
+
+  /** Sends again what must be, and says who is to be asked: those who were held back or waited, and no longer are. */
+  ready(now: Instant): Subject[] {
+    const { subjects, unresolved } = this.lanes.ready(now);
+    for (const errand of unresolved) {
+      if (this.#hold(errand.command) === undefined) this.lanes.offer(errand, now);
+      else this.lanes.postpone(errand, now);
+    }
+    return [...this.#released(), ...subjects, ...this.lanes.takeForRoom()];
+  }
+
+  send({ rule, subject, decision }: Standing, { epoch, now }: Term): void {
+    const { counts, journal } = this.#options;
+    const shown: Command[] = [];
+    for (const command of decision.commands) {
+      const hold = this.#hold(command);
+      if (hold !== undefined) this.#held.add(subject);
+      if (hold === "dry-run") shown.push(command);
+      if (hold !== undefined) continue;
+      if (this.lanes.offer({ command, rule, subject, epoch }, now)) {
+        journal({ at: now, event: "decided", rule, subject, command });
+      } else counts.withheld++;
+    }
+    this.#show({ rule, subject }, shown, now);
+  }
+
+  /** Nothing of an earlier term is pursued. */
+  reset(): void {
+    for (const { command } of this.lanes.reset()) this.#options.picture.unexpect(command);
+    this.#held.clear();
+    this.#shown.clear();
+  }
+
+  #hold(command: Command): Hold | undefined {
+    const { picture, settings } = this.#options;
+    if ((settings.dryRun || picture.safety.policy.dryRun) && !this.#isOfDryRun(command)) return "dry-run";
+    return picture.staleness !== undefined && destructiveKinds.has(command.kind) ? "stale" : undefined;
+  }
+
+  /** Records of dry runs, and questions to the provider: they change nothing that is real. */
+  #isOfDryRun(command: Command): boolean {
+    switch (command.kind) {
+      case "open-action":
+        return command.phase === "DryRun";
+      case "update-action":
+      case "delete-action": {
+        const action = this.#options.picture.action(command.action.name);
+        return action !== undefined && isDryRun(action);
+      }
+      case "look-up-instance":
+      case "list-instances":
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #released(): Subject[] {
+    const { picture, settings } = this.#options;
+    const isDry = settings.dryRun || picture.safety.policy.dryRun;
+    const holding: Hold[] = [...(isDry ? ["dry-run" as const] : []), ...(picture.staleness ? ["stale" as const] : [])];
+    const isSame = holding.join() === this.#holding.join();
+    this.#holding = holding;
+    if (isSame) return [];
+    const released = [...this.#held];
+    this.#held.clear();
+    return released;
+  }
+
+  /** Each once, as long as it is decided. */
+  #show({ rule, subject }: Pick<Standing, "rule" | "subject">, commands: readonly Command[], at: Instant): void {
+    const key = `${rule} ${subject}`;
+    const before = this.#shown.get(key);
+    if (commands.length === 0 && before === undefined) return;
+    const texts = new Map(commands.map(command => [JSON.stringify(command), command]));
+    for (const [text, command] of texts) {
+      if (!before?.has(text)) this.#options.journal({ at, event: "decided", rule, subject, command });
+    }
+    if (texts.size === 0) this.#shown.delete(key);
+    else this.#shown.set(key, new Set(texts.keys()));
+  }
+
+  #execute({ command, epoch }: Errand, signal: AbortSignal): Promise<Outcome> {
+    const { api, provider, picture, clock, settings, leadership, changed } = this.#options;
+    const guard = { signal, isInTerm: () => leadership.epoch === epoch };
+    if (laidOver.has(command.kind)) {
+      picture.expect(command, clock.now());
+      changed();
+    }
+    const parts = { picture, clock, settings, epoch };
+    return execute(command, { api: guardedApi(api, guard), provider: guardedProvider(provider, guard), ...parts });
+  }
+
+  #ended({ errand, outcome, failureCount, retryAt, isUnresolved }: Ended): void {
+    const { picture, clock, counts, journal, changed } = this.#options;
+    const { command } = errand;
+    const at = clock.now();
+    increment(counts.commands, `${command.kind} ${outcome.result}`);
+    journal({ at, event: "ended", command, outcome });
+    // Either the answer is in the picture by now, or there is nothing to expect.
+    if (laidOver.has(command.kind) && !isUnresolved) picture.unexpect(command);
+    if (outcome.result === "retry" || outcome.result === "refused") {
+      const { reason, message } = outcome;
+      picture.setFailure(laneOf(command), { at, retryAt, count: failureCount, reason, message });
+    } else if (outcome.result !== "stale") picture.setFailure(laneOf(command), undefined);
+    changed();
+  }
+}

@@ -1,0 +1,94 @@
+// Commands on claims: create, update, delete, and the launch of their instance.
+
+import type { KubeObject } from "../api/meta.ts";
+import { type NodeClaim, nodeClaims } from "../api/node-claim.ts";
+import type { Command, Outcome } from "../decide/decision.ts";
+import { afterLaunch } from "../decide/launch.ts";
+import { servedClass } from "../decide/node-class.ts";
+import { projectClaim } from "../snapshot/project-claim.ts";
+import type { ClaimView } from "../snapshot/views.ts";
+import { alreadySo, assertSame, done, type Execution, sawDeletion, sawGone } from "./execution.ts";
+import { isAlreadyExists, isNotFound, outcomeOf, outcomeOfProvider, Stale } from "./outcome.ts";
+import { keyOf, metadataBody, patchBound, statusBody } from "./patch.ts";
+
+type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
+type Changes = Pick<Of<"update-claim">, "metadata" | "status">;
+
+const { resource } = nodeClaims;
+
+export async function createClaim({ manifest }: Of<"create-claim">, execution: Execution): Promise<Outcome> {
+  const { api } = execution;
+  try {
+    execution.picture.answered("claim", await api.create(resource, {}, manifest));
+    return done;
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    // By us, in an answer that did not come, or by somebody: then a rule that sees it picks another name.
+    execution.picture.answered("claim", await api.get(resource, { name: manifest.metadata.name }));
+    return alreadySo;
+  }
+}
+
+export async function updateClaim(command: Of<"update-claim">, execution: Execution): Promise<Outcome> {
+  const view = execution.picture.claim(command.claim.name);
+  if (view?.uid !== command.claim.uid || view.resourceVersion !== command.resourceVersion) {
+    throw new Stale(`NodeClaim ${command.claim.name} has changed.`);
+  }
+  await writeClaim(view, command, execution);
+  return done;
+}
+
+/** Metadata first, then status: each only over the version that the one before has left. */
+async function writeClaim(claim: ClaimView, { metadata, status }: Changes, execution: Execution): Promise<void> {
+  const { api, clock } = execution;
+  let bound = { name: claim.name, uid: claim.uid, resourceVersion: claim.resourceVersion };
+  const wrote = (raw: KubeObject) => {
+    execution.picture.answered("claim", raw);
+    bound = { ...bound, resourceVersion: raw.metadata.resourceVersion };
+  };
+  const change = metadata && metadataBody(metadata, claim.finalizers);
+  if (change !== undefined) wrote(await patchBound(api, resource, { bound, body: { metadata: change } }));
+  if (status === undefined) return;
+  const body = { status: statusBody(claim.status, status, clock.now()) };
+  wrote(await patchBound(api, resource, { bound, body, subresource: "status" }));
+}
+
+export async function deleteClaim(command: Of<"delete-claim">, execution: Execution): Promise<Outcome> {
+  const { claim, resourceVersion } = command;
+  try {
+    const answer = await execution.api.delete(resource, keyOf(claim), {
+      preconditions: { uid: claim.uid, resourceVersion },
+    });
+    sawDeletion(execution.picture, { kind: "claim", target: claim, answer });
+    return done;
+  } catch (error) {
+    if (isNotFound(error)) sawGone(execution.picture, "claim", claim);
+    throw error;
+  }
+}
+
+/**
+ * The claim is read live first: an instance for a claim that is gone would be nobody's. If the answer of the provider is
+ * lost, or the write of it, the next launch finds the same instance by the claim's uid.
+ */
+export async function launchInstance({ claim }: Of<"launch-instance">, execution: Execution): Promise<Outcome> {
+  const { api, provider, picture, settings } = execution;
+  const raw = assertSame(await api.get<NodeClaim & KubeObject>(resource, keyOf(claim)), claim);
+  execution.picture.answered("claim", raw);
+  if (raw.metadata.deletionTimestamp !== undefined) throw new Stale(`NodeClaim ${claim.name} is being deleted.`);
+  const view = projectClaim(raw, undefined);
+  if (view.providerID !== undefined) return alreadySo;
+  const nodeClass = servedClass(view.spec.nodeClassRef, picture.provider);
+  if (nodeClass === undefined) throw new Stale(`No provider serves the class of NodeClaim ${claim.name}.`);
+
+  const answer = await provider
+    .create({ claim: raw, nodeClass, cluster: settings.cluster })
+    .catch((error: unknown) => ({ error: "Unknown" as const, message: messageOf(error) }));
+  await writeClaim(view, afterLaunch(view, answer), execution);
+  return "error" in answer ? outcomeOfProvider(answer) : done;
+}
+
+function messageOf(error: unknown): string {
+  const outcome = outcomeOf(error);
+  return "message" in outcome ? outcome.message : String(error);
+}

@@ -1,0 +1,102 @@
+// Commands on nodes and their pods.
+
+import type { KubeObject, OwnerReference } from "../api/meta.ts";
+import type { Taint } from "../api/taint.ts";
+import type { Command, NodeChange, Outcome, Target } from "../decide/decision.ts";
+import { alreadySo, assertSame, done, type Execution, sawDeletion, sawGone } from "./execution.ts";
+import { isConflict, isNotFound } from "./outcome.ts";
+import { keyOf, metadataBody, ownersAfter, patchBound, taintsAfter, touchesLists } from "./patch.ts";
+import { nodes, pods } from "./resources.ts";
+
+type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
+
+/**
+ * Taints, finalizers and owners are lists that others write too, and heartbeats change a node's version all the time: so
+ * they are computed from a live read and written over that version alone; once more if somebody was quicker.
+ */
+export async function updateNode({ node, change }: Of<"update-node">, execution: Execution): Promise<Outcome> {
+  const { api } = execution;
+  if (!touchesLists(change)) {
+    const metadata = metadataBody(change, []);
+    if (metadata === undefined) return alreadySo;
+    execution.picture.answered("node", await patchBound(api, nodes, { bound: node, body: { metadata } }));
+    return done;
+  }
+  try {
+    return await overLiveNode(node, change, execution);
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    return overLiveNode(node, change, execution);
+  }
+}
+
+type LiveNode = KubeObject & { spec?: { taints?: Taint[] } };
+
+async function overLiveNode(node: Target, change: NodeChange, execution: Execution): Promise<Outcome> {
+  const { api } = execution;
+  const raw = assertSame(await api.get<LiveNode>(nodes, keyOf(node)), node);
+  const { resourceVersion, finalizers = [], ownerReferences = [] } = raw.metadata;
+  const body = nodeBody(change, { finalizers, owners: ownerReferences, taints: raw.spec?.taints ?? [] });
+  if (body === undefined) {
+    execution.picture.answered("node", raw);
+    return alreadySo;
+  }
+  const answer = await patchBound(api, nodes, { bound: { ...node, resourceVersion }, body });
+  execution.picture.answered("node", answer);
+  return done;
+}
+
+type Lists = { finalizers: readonly string[]; owners: readonly OwnerReference[]; taints: readonly Taint[] };
+
+function nodeBody(change: NodeChange, lists: Lists): { metadata: object; spec?: object } | undefined {
+  const metadata = metadataBody(change, lists.finalizers);
+  const owners = ownersAfter(lists.owners, change.owner);
+  const taints = taintsAfter(lists.taints, change);
+  if (metadata === undefined && owners === undefined && taints === undefined) return undefined;
+  return {
+    metadata: { ...metadata, ...(owners === undefined ? {} : { ownerReferences: owners }) },
+    ...(taints === undefined ? {} : { spec: { taints } }),
+  };
+}
+
+export async function deleteNode({ node }: Of<"delete-node">, execution: Execution): Promise<Outcome> {
+  try {
+    const answer = await execution.api.delete(nodes, keyOf(node), { preconditions: { uid: node.uid } });
+    sawDeletion(execution.picture, { kind: "node", target: node, answer });
+    return done;
+  } catch (error) {
+    if (isNotFound(error)) sawGone(execution.picture, "node", node);
+    throw error;
+  }
+}
+
+/** Its effect comes by the watch alone: the answer holds no pod. */
+export async function evictPod({ pod }: Of<"evict-pod">, execution: Execution): Promise<Outcome> {
+  const { name, namespace, uid } = pod;
+  const eviction = {
+    apiVersion: "policy/v1",
+    kind: "Eviction",
+    metadata: { name, namespace },
+    deleteOptions: { preconditions: { uid } },
+  };
+  try {
+    await execution.api.create(pods, { name, namespace }, eviction, { subresource: "eviction" });
+    return done;
+  } catch (error) {
+    if (isNotFound(error)) sawGone(execution.picture, "pod", pod);
+    throw error;
+  }
+}
+
+export async function deletePod({ pod, deadline }: Of<"delete-pod">, execution: Execution): Promise<Outcome> {
+  const { api, clock } = execution;
+  const gracePeriodSeconds = Math.max(1, Math.floor((deadline - clock.now()) / 1000));
+  try {
+    const answer = await api.delete(pods, keyOf(pod), { preconditions: { uid: pod.uid }, gracePeriodSeconds });
+    sawDeletion(execution.picture, { kind: "pod", target: pod, answer });
+    return done;
+  } catch (error) {
+    if (isNotFound(error)) sawGone(execution.picture, "pod", pod);
+    throw error;
+  }
+}

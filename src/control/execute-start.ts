@@ -1,0 +1,125 @@
+// The start of an action: node, lease and claim are read once, live, and the reason is judged again; only then is the
+// claim deleted, over the very version that was read. Each step finds out whether it was done before, so that whoever is
+// killed in between is followed by somebody who goes on.
+
+import type { KubeObject, Resource } from "../api/meta.ts";
+import { finalPhases, type NodeActionSpec, type Phase } from "../api/node-action.ts";
+import { type NodeClaim, nodeClaims } from "../api/node-claim.ts";
+import { formatTime, type Instant, parseTime } from "../api/time.ts";
+import { terminationTimestampKey } from "../api/well-known.ts";
+import { stillHolds } from "../decide/actions.ts";
+import type { Command, Outcome, Target } from "../decide/decision.ts";
+import { projectClaim } from "../snapshot/project-claim.ts";
+import { projectNode } from "../snapshot/project-node.ts";
+import { reasonsOf } from "../decide/ledger.ts";
+import { lookUpInstance } from "./execute-instance.ts";
+import { type LiveAction, readAction, writeProgress } from "./execute-action.ts";
+import { alreadySo, done, type Execution, sawDeletion, sawGone } from "./execution.ts";
+import { isNotFound } from "./outcome.ts";
+import { patchBound } from "./patch.ts";
+import type { ObjectKey } from "./ports.ts";
+import { leases, nodes } from "./resources.ts";
+
+type LiveClaim = NodeClaim & KubeObject;
+type Lease = KubeObject & { spec?: { renewTime?: string } };
+type Live = { node: KubeObject | undefined; claim: LiveClaim | undefined; lease: Lease | undefined };
+
+export async function startAction(
+  { action: target }: Extract<Command, { kind: "start-action" }>,
+  execution: Execution,
+): Promise<Outcome> {
+  const action = await readAction(target, execution);
+  const phase = action.status?.phase;
+  if (isOver(phase) || phase === "DryRun" || action.spec.dryRun) return alreadySo;
+  const live = await readLive(action.spec, execution);
+  // Its deletion is what we were about to ask for: a start that was cut short, or somebody who was quicker.
+  const isDeleting = live.claim?.metadata.deletionTimestamp !== undefined;
+  const asked = isDeleting ? done : await askProvider(action.spec, live, execution);
+  if (asked.result !== "done") return asked;
+  const why = isDeleting ? undefined : doubt(action, live, execution);
+  if (why !== undefined) {
+    await writeProgress(action, { phase: "Abandoned", outcome: why, waitingFor: null }, execution);
+    return done;
+  }
+  if (live.claim !== undefined) await deleteClaim(action.spec, live.claim, execution);
+  if (phase !== "Running") await writeProgress(action, { phase: "Running" }, execution);
+  return done;
+}
+
+function isOver(phase: Phase | undefined): boolean {
+  return (finalPhases as readonly (Phase | undefined)[]).includes(phase);
+}
+
+/** Why the action must not start after all. */
+function doubt({ spec }: LiveAction, { node, claim, lease }: Live, execution: Execution): string | undefined {
+  const { picture, clock, settings, epoch } = execution;
+  if (spec.method !== "Terminate") return `No part of this version carries out ${spec.method}.`;
+  if (claim === undefined) return `Node ${spec.node.name} has no NodeClaim by which it could be terminated.`;
+  const renewedAt = instantOf(lease?.spec?.renewTime);
+  const live = {
+    ...(node === undefined ? {} : { node: projectNode(node, undefined) }),
+    claim: projectClaim(claim, undefined),
+    ...(renewedAt === undefined ? {} : { leaseRenewedAt: renewedAt }),
+  };
+  const verdict = stillHolds(spec, live, { picture, now: clock.now(), settings, epoch });
+  return verdict.holds ? undefined : verdict.why;
+}
+
+/** That an instance is gone is asked once more, too. */
+async function askProvider(spec: NodeActionSpec, { claim }: Live, execution: Execution): Promise<Outcome> {
+  const providerID = claim?.status?.providerID;
+  const isAsserted = reasonsOf(spec).some(({ evidence }) => evidence.some(({ kind }) => kind === "InstanceGone"));
+  if (!isAsserted || providerID === undefined) return done;
+  return lookUpInstance({ providerID }, execution);
+}
+
+async function readLive(spec: NodeActionSpec, execution: Execution): Promise<Live> {
+  const read = <T extends KubeObject>(resource: Resource, key: ObjectKey) =>
+    execution.api.get<T>(resource, key).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+  const [node, lease, claim] = await Promise.all([
+    read<KubeObject>(nodes, { name: spec.node.name }),
+    read<Lease>(leases, { namespace: "kube-node-lease", name: spec.node.name }),
+    spec.claim === undefined ? undefined : read<LiveClaim>(nodeClaims.resource, { name: spec.claim.name }),
+  ]);
+  if (node !== undefined) execution.picture.answered("node", node);
+  if (claim !== undefined) execution.picture.answered("claim", claim);
+  else if (spec.claim !== undefined) sawGone(execution.picture, "claim", spec.claim);
+  // Of the same name, but not the one that the action is about.
+  const isMeant = (raw: KubeObject | undefined, { uid }: Target) => raw?.metadata.uid === uid;
+  return {
+    node: isMeant(node, spec.node) ? node : undefined,
+    claim: spec.claim !== undefined && isMeant(claim, spec.claim) ? claim : undefined,
+    lease,
+  };
+}
+
+async function deleteClaim(spec: NodeActionSpec, live: LiveClaim, execution: Execution): Promise<void> {
+  const { resource } = nodeClaims;
+  const claim = await withTerminationTime(spec, live, execution);
+  if (claim.metadata.deletionTimestamp !== undefined) return;
+  const { name, uid, resourceVersion } = claim.metadata;
+  const answer = await execution.api.delete(resource, { name }, { preconditions: { uid, resourceVersion } });
+  sawDeletion(execution.picture, { kind: "claim", target: { name, uid }, answer });
+}
+
+/** When what is left on the node goes by force is on the claim before its deletion; an earlier time stays. */
+async function withTerminationTime(spec: NodeActionSpec, claim: LiveClaim, execution: Execution): Promise<LiveClaim> {
+  const { api, clock } = execution;
+  const wanted = spec.termination === "Forceful" ? clock.now() : instantOf(spec.deadline);
+  const written = instantOf(claim.metadata.annotations?.[terminationTimestampKey]);
+  if (wanted === undefined || (written !== undefined && written <= wanted)) return claim;
+  const { name, uid, resourceVersion } = claim.metadata;
+  const body = { metadata: { annotations: { [terminationTimestampKey]: formatTime(wanted) } } };
+  const bound = { name, uid, resourceVersion };
+  const patched = await patchBound<LiveClaim>(api, nodeClaims.resource, { bound, body });
+  execution.picture.answered("claim", patched);
+  return patched;
+}
+
+function instantOf(text: string | undefined): Instant | undefined {
+  const parsed = text === undefined ? undefined : parseTime(text);
+  return parsed?.ok ? parsed.value : undefined;
+}

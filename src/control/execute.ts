@@ -1,0 +1,58 @@
+// Carries one command out: one case a command, and every error an outcome.
+
+import type { Command, Outcome } from "../decide/decision.ts";
+import { deleteAction, openAction, updateAction } from "./execute-action.ts";
+import { createClaim, deleteClaim, launchInstance, updateClaim } from "./execute-claim.ts";
+import { deleteInstance, listInstances, lookUpInstance } from "./execute-instance.ts";
+import { deleteNode, deletePod, evictPod, updateNode } from "./execute-node.ts";
+import { updatePool, updateSafetyPolicy } from "./execute-pool.ts";
+import { startAction } from "./execute-start.ts";
+import type { Execution } from "./execution.ts";
+import { outcomeOf } from "./outcome.ts";
+
+export async function execute(command: Command, execution: Execution): Promise<Outcome> {
+  try {
+    return await carriedOut(command, execution);
+  } catch (error) {
+    return outcomeOf(error);
+  }
+}
+
+function carriedOut(command: Command, execution: Execution): Promise<Outcome> {
+  switch (command.kind) {
+    case "create-claim":
+      return createClaim(command, execution);
+    case "update-claim":
+      return updateClaim(command, execution);
+    case "delete-claim":
+      return deleteClaim(command, execution);
+    case "launch-instance":
+      return launchInstance(command, execution);
+    case "delete-instance":
+      return deleteInstance(command, execution);
+    case "look-up-instance":
+      return lookUpInstance(command, execution);
+    case "list-instances":
+      return listInstances(execution);
+    case "update-node":
+      return updateNode(command, execution);
+    case "delete-node":
+      return deleteNode(command, execution);
+    case "evict-pod":
+      return evictPod(command, execution);
+    case "delete-pod":
+      return deletePod(command, execution);
+    case "open-action":
+      return openAction(command, execution);
+    case "update-action":
+      return updateAction(command, execution);
+    case "start-action":
+      return startAction(command, execution);
+    case "delete-action":
+      return deleteAction(command, execution);
+    case "update-pool":
+      return updatePool(command, execution);
+    case "update-safety-policy":
+      return updateSafetyPolicy(command, execution);
+  }
+}

@@ -1,0 +1,85 @@
+// Which kinds are watched, and how each comes into the picture. Every replica keeps the picture, whether it leads or not.
+
+import type { Resource } from "../api/meta.ts";
+import { nodeActions } from "../api/node-action.ts";
+import { nodeClaims } from "../api/node-claim.ts";
+import { nodePools } from "../api/node-pool.ts";
+import { safetyPolicies } from "../api/safety-policy.ts";
+import type { NodeSeen } from "../decide/correlated.ts";
+import type { Kind, ViewByKind } from "../snapshot/kind.ts";
+import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
+import type { Fed, Feed } from "./ports.ts";
+import { attachments, disruptionBudgets, nodes, pods, volumeClaims } from "./resources.ts";
+
+export type WatchedKind = { readonly resource: Resource; readonly fed: Fed };
+
+type Source = {
+  readonly kind: Kind;
+  readonly resource: Resource;
+  readonly selection?: { readonly fieldSelector: string };
+};
+
+const sources: readonly Source[] = [
+  { kind: "node", resource: nodes },
+  { kind: "claim", resource: nodeClaims.resource },
+  { kind: "pool", resource: nodePools.resource },
+  { kind: "action", resource: nodeActions.resource },
+  // There is one that counts.
+  { kind: "safety-policy", resource: safetyPolicies.resource, selection: { fieldSelector: "metadata.name=default" } },
+  { kind: "pod", resource: pods },
+  { kind: "disruption-budget", resource: disruptionBudgets },
+  { kind: "attachment", resource: attachments },
+  { kind: "volume-claim", resource: volumeClaims },
+];
+
+export type FeedHandlers = {
+  /** The picture has taken something in. */
+  changed(): void;
+  /** A node looks otherwise than before, and the picture has it. */
+  nodeSeen(seen: NodeSeen): void;
+};
+
+export function startFeeds(feed: Feed, picture: ClusterPicture, handlers: FeedHandlers): readonly WatchedKind[] {
+  return sources.map(({ kind, resource, selection }) => {
+    const options = { resource, ...(selection ? { selection } : {}) };
+    return { resource, fed: start(kind, { feed, picture, options, handlers }) };
+  });
+}
+
+type Start = {
+  feed: Feed;
+  picture: ClusterPicture;
+  options: Pick<Parameters<Feed>[0], "resource" | "selection">;
+  handlers: FeedHandlers;
+};
+
+function start<K extends Kind>(kind: K, { feed, picture, options, handlers }: Start): Fed {
+  const { project, handlers: into } = picture.feed(kind);
+  const tell = (seen: { before?: ViewByKind[K]; after?: ViewByKind[K] }) => {
+    // The kind says which views these are.
+    if (kind === "node") handlers.nodeSeen(seen as NodeSeen);
+    handlers.changed();
+  };
+  return feed<ViewByKind[K]>({
+    ...options,
+    project,
+    handlers: {
+      added: after => {
+        into.added(after);
+        tell({ after });
+      },
+      updated: (after, before) => {
+        into.updated(after);
+        tell({ before, after });
+      },
+      deleted: before => {
+        into.deleted(before);
+        tell({ before });
+      },
+      synced: () => {
+        into.synced();
+        handlers.changed();
+      },
+    },
+  });
+}

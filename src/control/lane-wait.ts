@@ -1,0 +1,75 @@
+// How long a lane waits before its next command: longer after each failure, and a little before the very same command is
+// sent again although it succeeded, since then its effect is only not seen yet. Pure.
+
+import type { Instant, Millis } from "../api/time.ts";
+import type { Command, CommandKind, Outcome } from "../decide/decision.ts";
+
+const failureMs = { first: 1_000, max: 60_000 };
+// A budget frees a place when a pod is ready elsewhere: seconds, not minutes.
+const evictionMs = { first: 1_000, max: 10_000 };
+// The watch usually brings the newer state within milliseconds.
+const staleMs = { first: 250, max: 60_000 };
+const repeatMs = { first: 1_000, max: 60_000 };
+
+/** What a lane remembers of its last command. */
+export type LastEnd = {
+  readonly kind: CommandKind;
+  readonly result: Outcome["result"];
+  readonly at: Instant;
+  /** Failures in a row. */
+  readonly failureCount: number;
+  /** A command of this kind is not started before. */
+  readonly retryAt: Instant;
+  /** Only of what succeeded: to know the same command again. */
+  readonly text?: string;
+  /** How often in a row it was sent again as soon as it might. */
+  readonly repeatCount: number;
+};
+
+type Run = {
+  readonly command: Command;
+  readonly outcome: Outcome;
+  readonly startedAt: Instant;
+  readonly now: Instant;
+  /** About 1: processes that failed together do not come back together. */
+  readonly jitter: number;
+};
+
+export function afterEnd(last: LastEnd | undefined, { command, outcome, startedAt, now, jitter }: Run): LastEnd {
+  const { kind } = command;
+  const end = { kind, result: outcome.result, at: now };
+  if (outcome.result === "done" || outcome.result === "already-so") {
+    const text = JSON.stringify(command);
+    return { ...end, failureCount: 0, retryAt: now, text, repeatCount: repeatCountOf(last, text, startedAt) };
+  }
+  const failureCount = last?.kind === kind ? last.failureCount + 1 : 1;
+  const afterMs = outcome.result === "retry" ? (outcome.afterMs ?? 0) : 0;
+  const waitMs = growing(boundsOf(kind, outcome), failureCount) * jitter;
+  return { ...end, failureCount, retryAt: now + Math.max(afterMs, waitMs), repeatCount: 0 };
+}
+
+function repeatCountOf(last: LastEnd | undefined, text: string, startedAt: Instant): number {
+  if (last?.text !== text) return 0;
+  // Much later it is no repetition but a question asked from time to time.
+  const wasWaitedFor = startedAt - last.at < 2 * growing(repeatMs, last.repeatCount + 1);
+  return wasWaitedFor ? last.repeatCount + 1 : 0;
+}
+
+/** When the command may start after what was last done. */
+export function startsAt(last: LastEnd | undefined, command: Command): Instant {
+  if (last === undefined || last.kind !== command.kind) return Number.NEGATIVE_INFINITY;
+  if (last.failureCount > 0) return last.retryAt;
+  if (last.text !== JSON.stringify(command)) return Number.NEGATIVE_INFINITY;
+  return last.at + growing(repeatMs, last.repeatCount + 1);
+}
+
+function boundsOf(kind: CommandKind, outcome: Outcome): { first: Millis; max: Millis } {
+  if (outcome.result === "stale") return staleMs;
+  const isBudget = kind === "evict-pod" && outcome.result === "retry" && outcome.reason === "TooManyRequests";
+  return isBudget ? evictionMs : failureMs;
+}
+
+function growing({ first, max }: { first: Millis; max: Millis }, count: number): Millis {
+  // Past 2^16 the bound has long been reached.
+  return Math.min(max, first * 2 ** Math.min(count - 1, 16));
+}

@@ -1,0 +1,228 @@
+// Commands on their way: one at a time on each object, a bounded number in all, each with its time-out. A command that
+// cannot start now is not kept: whoever wanted it is named again when it could, and decides anew. Only one whose result
+// is unknown and whose effect the picture already carries is sent again as it was, until the answer is definite.
+
+import type { Instant, Millis } from "../api/time.ts";
+import { type Command, type CommandKind, laneOf, type Outcome } from "../decide/decision.ts";
+import type { Subject } from "../snapshot/picture.ts";
+import { afterEnd, type LastEnd, startsAt } from "./lane-wait.ts";
+import { outcomeOf } from "./outcome.ts";
+import type { Clock } from "./ports.ts";
+import { Wakes } from "./wakes.ts";
+
+/** A command, who wants it, and in which term. */
+export type Errand = {
+  readonly command: Command;
+  readonly rule: string;
+  readonly subject: Subject;
+  readonly epoch: number;
+};
+
+export type Ended = {
+  readonly errand: Errand;
+  readonly outcome: Outcome;
+  readonly failureCount: number;
+  readonly retryAt: Instant;
+  /** It will be sent again as it is. */
+  readonly isUnresolved: boolean;
+};
+
+type LanesOptions = {
+  readonly clock: Clock;
+  run(errand: Errand, signal: AbortSignal): Promise<Outcome>;
+  /** Whether one with an unknown result may be sent again as it is. */
+  mayResend(errand: Errand): boolean;
+  ended(ended: Ended): void;
+  readonly random: () => number;
+};
+
+type Lane = {
+  running?: Errand;
+  /** Its result is unknown; until it is known the lane is its own. */
+  unresolved?: Errand;
+  last?: LastEnd;
+  readonly waiting: Set<Subject>;
+};
+
+const runningMax = 32;
+const apiTimeoutMs: Millis = 20_000;
+const timeoutMsByKind: Partial<Record<CommandKind, Millis>> = {
+  "launch-instance": 90_000,
+  "delete-instance": 60_000,
+  "list-instances": 60_000,
+};
+const postponeMs: Millis = 1_000;
+/** Long enough for any wait of a lane to be over. */
+const forgetAfterMs: Millis = 600_000;
+
+/**
+ * Their effect is laid over the picture when they are sent, so no rule asks for them twice. Not so the start of an
+ * action: its node is counted already, and until it is judged again live nothing may be built on it.
+ */
+export const laidOver: ReadonlySet<CommandKind> = new Set<CommandKind>(["open-action", "create-claim", "delete-claim"]);
+
+export class Lanes {
+  readonly #options: LanesOptions;
+  readonly #laneByName = new Map<string, Lane>();
+  readonly #wakes = new Wakes<string>();
+  /** First come, first served when there is room again. */
+  readonly #waitingForRoom = new Set<Subject>();
+  #runningCount = 0;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(options: LanesOptions) {
+    this.#options = options;
+  }
+
+  get runningCount(): number {
+    return this.#runningCount;
+  }
+
+  get waitingForRoomCount(): number {
+    return this.#waitingForRoom.size;
+  }
+
+  get hasRoomForWaiting(): boolean {
+    return this.#waitingForRoom.size > 0 && this.#runningCount < runningMax;
+  }
+
+  /** When a lane that somebody waits for may be tried again. */
+  get nextAt(): Instant | undefined {
+    return this.#wakes.next;
+  }
+
+  /** Starts the command, or remembers who wanted it. */
+  offer(errand: Errand, now: Instant): boolean {
+    const name = laneOf(errand.command);
+    const lane = this.#laneByName.get(name) ?? { waiting: new Set<Subject>() };
+    this.#laneByName.set(name, lane);
+    const isTaken = lane.running !== undefined || (lane.unresolved !== undefined && lane.unresolved !== errand);
+    const startAt = startsAt(lane.last, errand.command);
+    if (isTaken || startAt > now) {
+      lane.waiting.add(errand.subject);
+      if (!isTaken) this.#wakes.set(name, startAt);
+      return false;
+    }
+    if (this.#runningCount >= runningMax) {
+      this.#waitingForRoom.add(errand.subject);
+      this.postpone(errand, now);
+      return false;
+    }
+    void this.#run(name, lane, errand);
+    return true;
+  }
+
+  /** What must be sent again as it is, but not now. */
+  postpone(errand: Errand, now: Instant): void {
+    const name = laneOf(errand.command);
+    if (this.#laneByName.get(name)?.unresolved === errand) this.#wakes.set(name, now + postponeMs);
+  }
+
+  /** Those whose lane could be tried again now, and what must be sent again as it is. */
+  ready(now: Instant): { subjects: Subject[]; unresolved: Errand[] } {
+    const subjects: Subject[] = [];
+    const unresolved: Errand[] = [];
+    for (const name of this.#wakes.take(now)) {
+      const lane = this.#laneByName.get(name);
+      if (lane?.unresolved !== undefined && lane.running === undefined) unresolved.push(lane.unresolved);
+      else if (lane !== undefined) subjects.push(...takeAll(lane.waiting));
+    }
+    return { subjects, unresolved };
+  }
+
+  /** As many of those who wait for room as there is room for. */
+  takeForRoom(): Subject[] {
+    const taken: Subject[] = [];
+    for (const subject of this.#waitingForRoom) {
+      if (taken.length >= runningMax - this.#runningCount) break;
+      this.#waitingForRoom.delete(subject);
+      taken.push(subject);
+    }
+    return taken;
+  }
+
+  /** A new term: nobody of the last one waits. What it left unresolved is told by the lists that begin the new one. */
+  reset(): Errand[] {
+    const unresolved: Errand[] = [];
+    for (const lane of this.#laneByName.values()) {
+      if (lane.unresolved !== undefined) unresolved.push(lane.unresolved);
+      delete lane.unresolved;
+      lane.waiting.clear();
+    }
+    this.#waitingForRoom.clear();
+    this.#wakes.clear();
+    return unresolved;
+  }
+
+  /** Forgets lanes on which nothing has happened for long; returns those whose last command had failed. */
+  forget(now: Instant): string[] {
+    const failed: string[] = [];
+    for (const [name, { running, unresolved, last, waiting }] of this.#laneByName) {
+      if (running !== undefined || unresolved !== undefined || waiting.size > 0) continue;
+      if (last !== undefined && Math.max(last.at, last.retryAt) + forgetAfterMs > now) continue;
+      this.#laneByName.delete(name);
+      if (last !== undefined && last.failureCount > 0) failed.push(name);
+    }
+    return failed;
+  }
+
+  /** Once nothing runs: each ends by its time-out at the latest. */
+  idle(): Promise<void> {
+    if (this.#runningCount === 0) return Promise.resolve();
+    return new Promise(resolve => this.#whenIdle.push(resolve));
+  }
+
+  async #run(name: string, lane: Lane, errand: Errand): Promise<void> {
+    const startedAt = this.#options.clock.now();
+    lane.running = errand;
+    this.#runningCount++;
+    this.#wakes.set(name, undefined);
+    const outcome = await this.#outcome(errand);
+    delete lane.running;
+    this.#runningCount--;
+    this.#ended(name, lane, { errand, outcome, startedAt });
+    if (this.#runningCount === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  #ended(name: string, lane: Lane, run: { errand: Errand; outcome: Outcome; startedAt: Instant }): void {
+    const { clock, random, ended, mayResend } = this.#options;
+    const { errand, outcome, startedAt } = run;
+    const now = clock.now();
+    const jitter = 0.75 + random() / 2;
+    const last = afterEnd(lane.last, { command: errand.command, outcome, startedAt, now, jitter });
+    lane.last = last;
+    const isUnknown = outcome.result === "retry" && outcome.unknown === true;
+    const isUnresolved = isUnknown && laidOver.has(errand.command.kind) && mayResend(errand);
+    if (isUnresolved) lane.unresolved = errand;
+    else delete lane.unresolved;
+    // Others may have waited for the lane with another command; the one who sent this is asked in any case.
+    lane.waiting.add(errand.subject);
+    this.#wakes.set(name, isUnresolved ? last.retryAt : now);
+    ended({ errand, outcome, failureCount: last.failureCount, retryAt: last.retryAt, isUnresolved });
+  }
+
+  #outcome(errand: Errand): Promise<Outcome> {
+    const { clock, run } = this.#options;
+    const timeoutMs = timeoutMsByKind[errand.command.kind] ?? apiTimeoutMs;
+    const abort = new AbortController();
+    return new Promise(resolve => {
+      // A call that does not even heed the signal holds nobody up: its lane goes on without it.
+      const cancel = clock.after(timeoutMs, () => {
+        const late = new Error(`No answer within ${timeoutMs / 1000} s.`);
+        abort.abort(late);
+        resolve(outcomeOf(late));
+      });
+      const settle = (outcome: Outcome) => {
+        cancel();
+        resolve(outcome);
+      };
+      run(errand, abort.signal).then(settle, error => settle(outcomeOf(error)));
+    });
+  }
+}
+
+function takeAll(subjects: Set<Subject>): Subject[] {
+  const taken = [...subjects];
+  subjects.clear();
+  return taken;
+}

@@ -1,0 +1,52 @@
+// How a term begins: with what the API server has now, not with what a watch has shown so far. Actions, claims and nodes
+// are read consistently and laid over the picture, what is gone included; then the first turn may decide.
+
+import type { KubeObject, Resource } from "../api/meta.ts";
+import { nodeActions } from "../api/node-action.ts";
+import { nodeClaims } from "../api/node-claim.ts";
+import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
+import { sawGone } from "./execution.ts";
+import type { KubeApi } from "./ports.ts";
+import { nodes } from "./resources.ts";
+
+/** In a simulation a constant. */
+export type Leadership = {
+  /** Of our term; undefined: another leads, or nobody. */
+  readonly epoch: number | undefined;
+  onChange(changed: () => void): void;
+};
+
+const pageItemsMax = 500;
+
+export async function readLedger(api: Pick<KubeApi, "list">, picture: ClusterPicture): Promise<void> {
+  await readAll(api, picture, { kind: "action", resource: nodeActions.resource, known: picture.actions() });
+  await readAll(api, picture, { kind: "claim", resource: nodeClaims.resource, known: picture.claims() });
+  await readAll(api, picture, { kind: "node", resource: nodes, known: picture.nodes() });
+}
+
+type Read = {
+  readonly kind: "action" | "claim" | "node";
+  readonly resource: Resource;
+  readonly known: Iterable<{ readonly name: string; readonly uid: string }>;
+};
+
+async function readAll(api: Pick<KubeApi, "list">, picture: ClusterPicture, read: Read): Promise<void> {
+  // Only what was known before the list began can be gone by it: what the watch brings meanwhile is newer.
+  const missing = new Map([...read.known].map(({ name, uid }) => [uid, { name, uid }]));
+  for await (const raw of pages(api, read.resource)) {
+    missing.delete(raw.metadata.uid);
+    picture.answered(read.kind, raw);
+  }
+  // Of one that is only provisional nothing is known yet.
+  for (const target of missing.values()) if (target.uid !== "") sawGone(picture, read.kind, target);
+}
+
+/** Without a version: as new as etcd. A page that has expired fails the whole, and the caller begins again. */
+async function* pages(api: Pick<KubeApi, "list">, resource: Resource): AsyncIterable<KubeObject> {
+  for (let place: { continue?: string } = {}; ; ) {
+    const page = await api.list(resource, { limit: pageItemsMax, ...place });
+    yield* page.items;
+    if (page.continue === undefined) return;
+    place = { continue: page.continue };
+  }
+}

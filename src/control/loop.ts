@@ -1,0 +1,66 @@
+// When the next turn is: soon after something changed, so that a burst makes one turn, and otherwise when the earliest
+// instant comes for which somebody asked.
+
+import type { Instant, Millis } from "../api/time.ts";
+import type { Clock } from "./ports.ts";
+
+const burstMs: Millis = 10;
+/** Instants are wall time, timers are not: a clock that was set, or a machine that slept, is noticed within this. */
+const waitMaxMs: Millis = 60_000;
+
+export class Loop {
+  readonly #clock: Clock;
+  readonly #turn: () => Instant | undefined;
+  #cancel = (): void => {};
+  /** By the monotonic clock; undefined: no timer runs. */
+  #timerAt: number | undefined;
+  #notBefore = Number.NEGATIVE_INFINITY;
+  #isWoken = false;
+  #isStopped = false;
+
+  /** `turn` returns when it wants to be called again at the latest. */
+  constructor(clock: Clock, turn: () => Instant | undefined) {
+    this.#clock = clock;
+    this.#turn = turn;
+  }
+
+  /** A turn is due for another reason than time. */
+  get isWoken(): boolean {
+    return this.#isWoken;
+  }
+
+  /** Something changed. */
+  wake(): void {
+    if (this.#isWoken) return;
+    this.#isWoken = true;
+    this.#schedule(burstMs);
+  }
+
+  /** No turn for so long, whatever happens. */
+  pause(forMs: Millis): void {
+    this.#notBefore = this.#clock.monotonic() + forMs;
+    this.#schedule(forMs);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel();
+  }
+
+  #schedule(inMs: Millis): void {
+    const now = this.#clock.monotonic();
+    const at = Math.max(now + Math.max(0, Math.min(inMs, waitMaxMs)), this.#notBefore);
+    if (this.#isStopped || (this.#timerAt !== undefined && this.#timerAt <= at && this.#timerAt >= this.#notBefore))
+      return;
+    this.#cancel();
+    this.#timerAt = at;
+    this.#cancel = this.#clock.after(at - now, () => this.#run());
+  }
+
+  #run(): void {
+    this.#timerAt = undefined;
+    this.#isWoken = false;
+    const nextAt = this.#turn();
+    this.#schedule(nextAt === undefined ? waitMaxMs : nextAt - this.#clock.now());
+  }
+}

@@ -1,0 +1,116 @@
+// What was last decided for each subject by each rule. It stands until it is replaced: so outstanding proposals,
+// refusals and the instants to look again are at hand without asking anybody anew.
+
+import type { Instant } from "../api/time.ts";
+import type { Decision, Proposal, Refusal } from "../decide/decision.ts";
+import type { Subject } from "../snapshot/picture.ts";
+import { Wakes } from "./wakes.ts";
+
+export type Judged = { readonly rule: string; readonly subject: Subject };
+export type Standing = Judged & { readonly decision: Decision };
+export type ProposalOf = Judged & { readonly proposal: Proposal };
+
+/** What a new decision changed. */
+export type Replaced = {
+  readonly refused: readonly Refusal[];
+  readonly lifted: readonly Refusal[];
+  readonly proposalsChanged: boolean;
+};
+
+export class StandingDecisions {
+  readonly #standingByKey = new Map<string, Standing>();
+  readonly #proposing = new Map<string, Standing>();
+  readonly #refusing = new Map<Subject, Map<string, readonly Refusal[]>>();
+  readonly #wakes = new Wakes<string>();
+
+  get nextAt(): Instant | undefined {
+    return this.#wakes.next;
+  }
+
+  get(rule: string, subject: Subject): Decision | undefined {
+    return this.#standingByKey.get(keyOf({ rule, subject }))?.decision;
+  }
+
+  all(): Iterable<Standing> {
+    return this.#standingByKey.values();
+  }
+
+  replace(judged: Judged, decision: Decision): Replaced {
+    const key = keyOf(judged);
+    const before = this.#standingByKey.get(key)?.decision;
+    const standing = { ...judged, decision };
+    if (isEmpty(decision)) this.#standingByKey.delete(key);
+    else this.#standingByKey.set(key, standing);
+    if (decision.proposals.length > 0) this.#proposing.set(key, standing);
+    else this.#proposing.delete(key);
+    this.#wakes.set(key, decision.wakeAt);
+    return {
+      ...this.#replaceRefusals(key, before?.refusals ?? [], decision.refusals),
+      proposalsChanged: JSON.stringify(before?.proposals ?? []) !== JSON.stringify(decision.proposals),
+    };
+  }
+
+  /** Whose instant to look again has come. */
+  due(now: Instant): Judged[] {
+    // A key in the heap has a decision: it is taken out with it.
+    return this.#wakes.take(now).flatMap(key => this.#standingByKey.get(key) ?? []);
+  }
+
+  *proposals(): Iterable<ProposalOf> {
+    for (const { rule, subject, decision } of this.#proposing.values()) {
+      for (const proposal of decision.proposals) yield { rule, subject, proposal };
+    }
+  }
+
+  /** Without a subject: every one. */
+  refusals(subject?: Subject): readonly Refusal[] {
+    const found = subject === undefined ? [...this.#refusing.values()] : [this.#refusing.get(subject) ?? new Map()];
+    return found.flatMap(byKey => [...byKey.values()].flat());
+  }
+
+  clear(): void {
+    this.#standingByKey.clear();
+    this.#proposing.clear();
+    this.#refusing.clear();
+    this.#wakes.clear();
+  }
+
+  #replaceRefusals(
+    key: string,
+    before: readonly Refusal[],
+    after: readonly Refusal[],
+  ): Pick<Replaced, "refused" | "lifted"> {
+    if (before.length === 0 && after.length === 0) return { refused: [], lifted: [] };
+    for (const { subject } of before) this.#forget(subject, key);
+    for (const refusal of after) {
+      const byKey = this.#refusing.get(refusal.subject) ?? new Map<string, readonly Refusal[]>();
+      this.#refusing.set(refusal.subject, byKey);
+      byKey.set(key, [...(byKey.get(key) ?? []), refusal]);
+    }
+    return {
+      refused: after.filter(
+        refusal => !before.some(other => isSame(other, refusal) && other.message === refusal.message),
+      ),
+      lifted: before.filter(refusal => !after.some(other => isSame(other, refusal))),
+    };
+  }
+
+  #forget(subject: Subject, key: string): void {
+    const byKey = this.#refusing.get(subject);
+    byKey?.delete(key);
+    if (byKey?.size === 0) this.#refusing.delete(subject);
+  }
+}
+
+function keyOf({ rule, subject }: Judged): string {
+  return `${rule} ${subject}`;
+}
+
+function isEmpty({ commands, proposals, refusals, notices, wakeAt }: Decision): boolean {
+  return wakeAt === undefined && [commands, proposals, refusals, notices].every(list => list.length === 0);
+}
+
+/** The same "no", though its sentence may have changed. */
+function isSame(a: Refusal, b: Refusal): boolean {
+  return a.subject === b.subject && a.code === b.code;
+}

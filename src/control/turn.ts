@@ -1,0 +1,142 @@
+// One pass from picture to decisions, synchronous: asks the rules about every subject that changed, is due or was held
+// up, keeps what they say, and lets the arbiter judge all that is proposed. Sends nothing.
+
+import type { Instant } from "../api/time.ts";
+import { arbitrate, type Candidate } from "../decide/arbitrate.ts";
+import type { NodeSeen } from "../decide/correlated.ts";
+import type { Context, Decision, Refusal, Rule } from "../decide/decision.ts";
+import { nothing } from "../decide/decision.ts";
+import { noMemory, observe, review, vetoesOf } from "../decide/safety-memory.ts";
+import { safetyStatus } from "../decide/safety-status.ts";
+import { ClusterPicture } from "../snapshot/cluster-picture.ts";
+import type { Subject, SubjectKind } from "../snapshot/picture.ts";
+import { type Judged, type Standing, StandingDecisions } from "./standing.ts";
+
+/** Under which name the arbiter's own decision stands, beside those of the rules. */
+export const arbiter: Judged = { rule: "arbiter", subject: "cluster" };
+
+/** Likewise for what is told in the SafetyPolicy. */
+const safety: Judged = { rule: "safety", subject: "cluster" };
+
+const kinds: readonly SubjectKind[] = ["pool", "claim", "node", "action", "cluster"];
+
+type TurnHandlers = {
+  refused(refusal: Refusal): void;
+  lifted(refusal: Refusal): void;
+  asked(): void;
+};
+
+export class Turns {
+  readonly standing = new StandingDecisions();
+  readonly #picture: ClusterPicture;
+  readonly #rulesByKind: ReadonlyMap<SubjectKind, readonly Rule[]>;
+  readonly #handlers: TurnHandlers;
+  readonly #asked = new Set<Subject>();
+  #mustArbitrate = false;
+  #memory = noMemory;
+
+  constructor(picture: ClusterPicture, rules: readonly Rule[], handlers: TurnHandlers) {
+    this.#picture = picture;
+    this.#rulesByKind = new Map(kinds.map(kind => [kind, rules.filter(rule => rule.kind === kind)]));
+    this.#handlers = handlers;
+  }
+
+  /** Every replica remembers, whether it leads or not. */
+  observe(seen: NodeSeen, now: Instant): void {
+    this.#memory = observe(this.#memory, seen, { picture: this.#picture, now });
+  }
+
+  ask(subjects: Iterable<Subject>): void {
+    for (const subject of subjects) this.#asked.add(subject);
+  }
+
+  /** A new term: what was decided in the last one does not stand. */
+  askAll(): void {
+    for (const kind of kinds) this.ask(this.#picture.subjects(kind));
+    // Those that stand for subjects which are gone are asked too, and so end.
+    for (const { subject } of this.standing.all()) this.#asked.add(subject);
+  }
+
+  /** What stands anew. If a rule throws, nothing of it may be sent, and all of it is asked again the next time. */
+  decide(context: Context): readonly Standing[] {
+    this.ask(this.#picture.takeDirty());
+    for (const { rule, subject } of this.standing.due(context.now)) {
+      if (rule === arbiter.rule || rule === safety.rule) this.#mustArbitrate = true;
+      else this.#asked.add(subject);
+    }
+    if (this.#asked.has("cluster")) this.#mustArbitrate = true;
+    const judged = [...this.#asked].flatMap(subject => this.#judge(subject, context));
+    if (this.#mustArbitrate) judged.push(...this.#arbitrated(context));
+    this.#asked.clear();
+    this.#mustArbitrate = false;
+    return judged;
+  }
+
+  /** What the shell itself has to say: under its own name, until it is said otherwise. */
+  say(rule: string, refusals: readonly Refusal[]): void {
+    this.#replace({ rule, subject: "cluster" }, { ...nothing, refusals });
+  }
+
+  /**
+   * Where what stands differs from what the rules say of the same picture from scratch. What is to be asked again anyhow
+   * is left out: it does not claim to stand.
+   */
+  verify(context: Context): string[] {
+    this.ask(this.#picture.takeDirty());
+    const fresh = { ...context, picture: ClusterPicture.rebuilt(this.#picture) };
+    const subjects = new Set(kinds.flatMap(kind => fresh.picture.subjects(kind)));
+    for (const { rule, subject } of this.standing.all()) if (this.#hasRule(rule)) subjects.add(subject);
+    return [...subjects].flatMap(subject => {
+      if (this.#asked.has(subject)) return [];
+      return this.#rulesFor(subject).flatMap(rule => this.#difference(rule, subject, fresh));
+    });
+  }
+
+  #judge(subject: Subject, context: Context): Standing[] {
+    this.#handlers.asked();
+    return this.#rulesFor(subject).map(rule =>
+      this.#replace({ rule: rule.name, subject }, rule.decide(nameOf(subject), context)),
+    );
+  }
+
+  #replace(judged: Judged, decision: Decision): Standing {
+    const { refused, lifted, proposalsChanged } = this.standing.replace(judged, decision);
+    for (const refusal of refused) this.#handlers.refused(refusal);
+    for (const refusal of lifted) this.#handlers.lifted(refusal);
+    if (proposalsChanged) this.#mustArbitrate = true;
+    return { ...judged, decision };
+  }
+
+  /** The arbiter over all that is proposed, and what the SafetyPolicy then says of the cluster. */
+  #arbitrated(context: Context): Standing[] {
+    const reviewed = review(this.#memory, context);
+    const proposals: readonly Candidate[] = [...this.standing.proposals()];
+    const decision = arbitrate({ proposals, context, gates: { vetoes: vetoesOf(reviewed) } });
+    const status = safetyStatus(reviewed, context);
+    this.#memory = status.memory;
+    return [this.#replace(arbiter, decision), this.#replace(safety, status.decision)];
+  }
+
+  #rulesFor(subject: Subject): readonly Rule[] {
+    return this.#rulesByKind.get(kindOf(subject)) ?? [];
+  }
+
+  #hasRule(name: string): boolean {
+    return [...this.#rulesByKind.values()].some(rules => rules.some(rule => rule.name === name));
+  }
+
+  #difference({ name: rule, decide }: Rule, subject: Subject, context: Context): string[] {
+    const stands = this.standing.get(rule, subject) ?? nothing;
+    if (stands.wakeAt !== undefined && stands.wakeAt <= context.now) return [];
+    const [before, now] = [stands, decide(nameOf(subject), context)].map(decision => JSON.stringify(decision));
+    return before === now ? [] : [`${rule} of ${subject}: ${before} stands, but from scratch it is ${now}`];
+  }
+}
+
+function kindOf(subject: Subject): SubjectKind {
+  return subject === "cluster" ? "cluster" : (subject.slice(0, subject.indexOf("/")) as SubjectKind);
+}
+
+function nameOf(subject: Subject): string {
+  return subject.slice(subject.indexOf("/") + 1);
+}
