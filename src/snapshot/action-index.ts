@@ -12,6 +12,7 @@ export class ActionIndex {
   readonly #open = new Ordered<ActionView>();
   readonly #byNodeUid = new Grouped<ActionView>();
   readonly #openByClaimUid = new Grouped<ActionView>();
+  readonly #openByPool = new Grouped<ActionView>();
   readonly #byClaimName = new Grouped<ActionView>();
   // By time, then by name.
   readonly #finished: Finished[] = [];
@@ -19,11 +20,11 @@ export class ActionIndex {
   replace({ before, after }: Change<ActionView>): void {
     const name = (after ?? before)?.name ?? "";
     this.#byNodeUid.move(name, { from: before?.spec.node.uid, to: after?.spec.node.uid, value: after });
-    const isOpenNow = after !== undefined && isOpen(after);
-    const from = before?.spec.claim?.uid;
-    this.#openByClaimUid.move(name, { from, to: after?.spec.claim?.uid, value: isOpenNow ? after : undefined });
-    if (isOpenNow) this.#open.set(name, after);
-    else this.#open.delete(name);
+    const open = after !== undefined && isOpen(after) ? after : undefined;
+    this.#openByClaimUid.move(name, { from: before?.spec.claim?.uid, to: open?.spec.claim?.uid, value: open });
+    this.#openByPool.move(name, { from: before?.spec.nodePool, to: open?.spec.nodePool, value: open });
+    if (open === undefined) this.#open.delete(name);
+    else this.#open.set(name, open);
     for (const claim of before === undefined ? [] : claimNames(before)) {
       this.#byClaimName.move(name, { from: claim, to: undefined, value: undefined });
     }
@@ -50,6 +51,10 @@ export class ActionIndex {
 
   openOfClaim(claimUid: string): ActionView | undefined {
     return oldest(this.#openByClaimUid.of(claimUid));
+  }
+
+  openOfPool(pool: string | undefined): readonly ActionView[] {
+    return this.#openByPool.of(pool);
   }
 
   dryRunsOn(nodeUid: string): readonly ActionView[] {

@@ -14,6 +14,7 @@ import type {
   NodeView,
   PodView,
   PoolView,
+  SafetyView,
   VolumeClaimView,
 } from "./views.ts";
 
@@ -34,7 +35,7 @@ export function concernedByChange(picture: IndexedPicture, kind: Kind, change: C
     case "action":
       return byAction(picture, change as Change<ActionView>);
     case "safety-policy":
-      return ["cluster", ...picture.openActions().map(actionSubject)];
+      return bySafetyPolicy(picture, change as Change<SafetyView>);
     case "disruption-budget":
       return byBudget(picture, change as Change<DisruptionBudgetView>);
     case "attachment":
@@ -64,6 +65,7 @@ function seenByCluster(node: NodeView | undefined): unknown {
 
 function* byClaim(picture: IndexedPicture, change: Change<ClaimView>): Subjects {
   yield "cluster";
+  yield* bySurplus(picture, change);
   for (const claim of states(change)) {
     yield* claimAndPool(claim);
     yield* picture.actionsOfClaim(claim.name).map(actionSubject);
@@ -74,6 +76,13 @@ function* byClaim(picture: IndexedPicture, change: Change<ClaimView>): Subjects 
       yield* picture.actionsOn(node.uid).map(actionSubject);
     }
   }
+}
+
+// Whether a pool has too many is told by those of its claims that are to stay.
+function* bySurplus(picture: IndexedPicture, { before, after }: Change<ClaimView>): Subjects {
+  const stays = (claim: ClaimView | undefined) => (claim?.deletingSince === undefined ? claim?.pool : undefined);
+  if (stays(before) === stays(after)) return;
+  for (const pool of [stays(before), stays(after)]) yield* picture.openActionsOfPool(pool).map(actionSubject);
 }
 
 function* byPod(picture: IndexedPicture, change: Change<PodView>): Subjects {
@@ -99,19 +108,26 @@ function* byPool(picture: IndexedPicture, change: Change<PoolView>): Subjects {
   if (!isEqual(policyOf(before), policyOf(after))) {
     yield "cluster";
     yield* picture.claimsOfPool(name).map(claimSubject);
-    yield* picture.openActions().flatMap(action => (action.spec.nodePool === name ? [actionSubject(action)] : []));
+    yield* picture.openActionsOfPool(name).map(actionSubject);
   } else if (!isEqual(launchStateOf(before), launchStateOf(after))) {
     yield* picture.claimsOfPool(name).flatMap(claim => (isLaunched(claim) ? [] : [claimSubject(claim)]));
   }
 }
 
-// All but the status, which our own counts change.
 function policyOf(pool: PoolView | undefined): unknown {
-  return pool && { ...pool, resourceVersion: "", status: {}, conditions: [] };
+  if (pool === undefined) return undefined;
+  const { uid, generation, effective, invalid, deletingSince } = pool;
+  return { uid, generation, effective, invalid, deletingSince };
 }
 
+// How its launches went and when the next may be: of the rest of the status our own counts change too often.
 function launchStateOf(pool: PoolView | undefined): unknown {
-  return pool && { backoff: pool.status.launchBackoff, conditions: pool.conditions };
+  return pool && { annotations: pool.annotations, backoff: pool.status.launchBackoff, conditions: pool.conditions };
+}
+
+function bySafetyPolicy(picture: IndexedPicture, { before, after }: Change<SafetyView>): Subject[] {
+  const isSame = isEqual(before?.policy, after?.policy) && before?.invalid === after?.invalid;
+  return ["cluster", ...(isSame ? [] : picture.openActions().map(actionSubject))];
 }
 
 function* byAction(picture: IndexedPicture, change: Change<ActionView>): Subjects {
@@ -154,7 +170,9 @@ export function concernedByProvider(picture: IndexedPicture): Subject[] {
 }
 
 export function concernedByInstance(picture: IndexedPicture, providerID: string): Subject[] {
-  return ["cluster", ...picture.claimsWith(providerID).map(claimSubject)];
+  const claims = picture.claimsWith(providerID);
+  const actions = claims.flatMap(({ name }) => picture.actionsOfClaim(name));
+  return ["cluster", ...claims.map(claimSubject), ...actions.map(actionSubject)];
 }
 
 /** What is destructive stops while the picture is stale, and goes on after. */

@@ -151,6 +151,9 @@ export class IndexedPicture {
   actionsOfClaim(claimName: string): readonly ActionView[] {
     return this.#actions.ofClaim(claimName);
   }
+  openActionsOfPool(pool: string | undefined): readonly ActionView[] {
+    return this.#actions.openOfPool(pool);
+  }
   openActionOfClaim(claimUid: string): ActionView | undefined {
     return this.#actions.openOfClaim(claimUid);
   }
