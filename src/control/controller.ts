@@ -36,7 +36,7 @@ export type ControllerOptions = {
   /** Rules of others are not asked. */
   readonly controllers: ReadonlySet<ControllerName>;
   readonly leadership: Leadership;
-  journal(entry: JournalEntry): void;
+  readonly journal: (entry: JournalEntry) => void;
   /** Between 0 and 1. Absent: nothing is left to chance. */
   readonly random?: () => number;
 };

@@ -29,10 +29,10 @@ type DispatchOptions = {
   readonly settings: Settings;
   readonly leadership: Leadership;
   readonly counts: Counts;
-  journal(entry: JournalEntry): void;
+  readonly journal: (entry: JournalEntry) => void;
   readonly random: () => number;
   /** The picture shows more than before: a turn is due. */
-  changed(): void;
+  readonly changed: () => void;
 };
 
 type Term = { readonly epoch: number; readonly now: Instant };

@@ -6,7 +6,7 @@ import { nodeClaims } from "../api/node-claim.ts";
 import { nodePools } from "../api/node-pool.ts";
 import { safetyPolicies } from "../api/safety-policy.ts";
 import type { NodeSeen } from "../decide/correlated.ts";
-import type { Kind, ViewByKind } from "../snapshot/kind.ts";
+import type { Kind, View } from "../snapshot/kind.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Fed, Feed } from "./ports.ts";
 import { attachments, disruptionBudgets, nodes, pods, volumeClaims } from "./resources.ts";
@@ -53,31 +53,31 @@ type Start = {
   handlers: FeedHandlers;
 };
 
-function start<K extends Kind>(kind: K, { feed, picture, options, handlers }: Start): Fed {
-  const { project, handlers: into } = picture.feed(kind);
-  const tell = (seen: { before?: ViewByKind[K]; after?: ViewByKind[K] }) => {
+function start(kind: Kind, { feed, picture, options, handlers }: Start): Fed {
+  const into = picture.feed(kind);
+  const tell = (seen: { before?: View; after?: View }) => {
     // The kind says which views these are.
     if (kind === "node") handlers.nodeSeen(seen as NodeSeen);
     handlers.changed();
   };
-  return feed<ViewByKind[K]>({
+  return feed<View>({
     ...options,
-    project,
+    project: (raw, previous) => into.project(raw, previous),
     handlers: {
       added: after => {
-        into.added(after);
+        into.handlers.added(after);
         tell({ after });
       },
       updated: (after, before) => {
-        into.updated(after);
+        into.handlers.updated(after);
         tell({ before, after });
       },
       deleted: before => {
-        into.deleted(before);
+        into.handlers.deleted(before);
         tell({ before });
       },
       synced: () => {
-        into.synced();
+        into.handlers.synced();
         handlers.changed();
       },
     },

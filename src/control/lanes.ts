@@ -29,10 +29,10 @@ export type Ended = {
 
 type LanesOptions = {
   readonly clock: Clock;
-  run(errand: Errand, signal: AbortSignal): Promise<Outcome>;
+  readonly run: (errand: Errand, signal: AbortSignal) => Promise<Outcome>;
   /** Whether one with an unknown result may be sent again as it is. */
-  mayResend(errand: Errand): boolean;
-  ended(ended: Ended): void;
+  readonly mayResend: (errand: Errand) => boolean;
+  readonly ended: (ended: Ended) => void;
   readonly random: () => number;
 };
 

@@ -26,11 +26,11 @@ export function stalenessOf(kinds: readonly WatchedKind[]): Staleness | undefine
 
 /** Looks from time to time, and whenever it is asked; tells only of changes. */
 export class StalenessWatch {
-  readonly #options: { clock: Clock; kinds: readonly WatchedKind[]; changed(now: Staleness | undefined): void };
+  readonly #options: { clock: Clock; kinds: readonly WatchedKind[]; changed: (now: Staleness | undefined) => void };
   #last: Staleness | undefined;
   #cancel = (): void => {};
 
-  constructor(options: { clock: Clock; kinds: readonly WatchedKind[]; changed(now: Staleness | undefined): void }) {
+  constructor(options: { clock: Clock; kinds: readonly WatchedKind[]; changed: (now: Staleness | undefined) => void }) {
     this.#options = options;
     this.#look();
   }

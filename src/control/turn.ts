@@ -125,11 +125,11 @@ export class Turns {
     return [...this.#rulesByKind.values()].some(rules => rules.some(rule => rule.name === name));
   }
 
-  #difference({ name: rule, decide }: Rule, subject: Subject, context: Context): string[] {
-    const stands = this.standing.get(rule, subject) ?? nothing;
+  #difference(rule: Rule, subject: Subject, context: Context): string[] {
+    const stands = this.standing.get(rule.name, subject) ?? nothing;
     if (stands.wakeAt !== undefined && stands.wakeAt <= context.now) return [];
-    const [before, now] = [stands, decide(nameOf(subject), context)].map(decision => JSON.stringify(decision));
-    return before === now ? [] : [`${rule} of ${subject}: ${before} stands, but from scratch it is ${now}`];
+    const [before, now] = [stands, rule.decide(nameOf(subject), context)].map(decision => JSON.stringify(decision));
+    return before === now ? [] : [`${rule.name} of ${subject}: ${before} stands, but from scratch it is ${now}`];
   }
 }
 
