@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import { aClaim, aCondition, aNode, aWorld, t0, type WorldOptions } from "../../test/builders.ts";
+import type { Taint } from "../api/taint.ts";
+import { registration } from "./registration.ts";
+
+const unregistered: Taint = { key: "karpenter.sh/unregistered", effect: "NoExecute" };
+const team: Taint = { key: "team", value: "a", effect: "NoSchedule" };
+const network: Taint = { key: "network", effect: "NoExecute" };
+
+const claim = aClaim("a", {
+  stage: "launched",
+  pool: "web",
+  annotations: { owner: "us" },
+  spec: { taints: [team], startupTaints: [network] },
+});
+const joining = (options: Parameters<typeof aNode>[1] = {}) =>
+  aNode("a", {
+    finalizers: [],
+    taints: [unregistered],
+    ...options,
+    labels: { "karpenter.sh/registered": "", ...options.labels },
+  });
+
+const register = (world: WorldOptions, of = claim) => registration(of, aWorld({ claims: [of], ...world }));
+
+function changeOf(world: WorldOptions, of = claim) {
+  const [command] = register(world, of).commands;
+  return command?.kind === "update-node" ? command.change : undefined;
+}
+
+describe("the node with the claim's providerID", () => {
+  test("gets owner, labels, annotations, taints and finalizer, and loses the taint that kept pods away", () => {
+    expect(register({ nodes: [joining()] })).toEqual({
+      commands: [
+        {
+          kind: "update-node",
+          node: { name: "a", uid: "a-uid" },
+          change: {
+            owner: { name: "a", uid: "a-claim-uid" },
+            labels: { "karpenter.sh/nodepool": "web", "karpenter.sh/registered": "true" },
+            annotations: { owner: "us" },
+            addFinalizers: ["karpenter.sh/termination"],
+            removeTaints: [unregistered],
+            addTaints: [team, network],
+          },
+          why: "Claim a takes its node.",
+        },
+      ],
+      refusals: [],
+      notices: [],
+    });
+  });
+
+  test("keeps a taint that it has already, whatever its value", () => {
+    const nodes = [joining({ taints: [unregistered, { ...team, value: "b" }] })];
+    expect(changeOf({ nodes })?.addTaints).toEqual([network]);
+  });
+
+  test("gets no taints if whoever made it looks after them, but loses the one of its start", () => {
+    const change = changeOf({ nodes: [joining({ labels: { "karpenter.sh/do-not-sync-taints": "true" } })] });
+    expect(change?.addTaints).toBeUndefined();
+    expect(change?.removeTaints).toEqual([unregistered]);
+  });
+
+  test("that came without that taint is told of, and registered all the same", () => {
+    const { commands, notices } = register({ nodes: [joining({ taints: [] })] });
+    expect(commands.map(({ kind }) => kind)).toEqual(["update-node"]);
+    expect(notices).toMatchObject([{ reason: "UnregisteredTaintMissing", type: "Warning", about: { kind: "Node" } }]);
+  });
+
+  test("that brought the label along is not taken for registered", () => {
+    const nodes = [joining({ labels: { "karpenter.sh/registered": "true" } })];
+    expect(changeOf({ nodes })?.addFinalizers).toEqual(["karpenter.sh/termination"]);
+  });
+
+  test("that shows label and finalizer is registered: startup taints do not come back", () => {
+    const node = aNode("a", { taints: [] });
+    expect(register({ nodes: [node] })).toMatchObject({
+      condition: { type: "Registered", status: "True", reason: "Registered" },
+      node,
+      commands: [],
+    });
+  });
+
+  test("made anew under a registered claim gets all but the startup taints, without a word", () => {
+    const registered = aClaim("a", { stage: "registered", spec: claim.spec });
+    const { commands, notices, condition } = register({ nodes: [joining({ taints: [] })] }, registered);
+    expect(commands).toMatchObject([{ kind: "update-node", change: { addTaints: [team] } }]);
+    expect([notices, condition]).toEqual([[], undefined]);
+  });
+});
+
+describe("in doubt no node is touched", () => {
+  const twin = aNode("b", { providerID: "test:///a" });
+  const rival = aClaim("z", { stage: "launched", providerID: "test:///a" });
+
+  test.each<[string, WorldOptions, string, string, string, string]>([
+    ["no node has joined", {}, "node-not-found", "Unknown", "NodeNotFound", "No node has the providerID test:///a."],
+    [
+      "two nodes have the providerID",
+      { nodes: [joining(), twin] },
+      "multiple-nodes-found",
+      "False",
+      "MultipleNodesFound",
+      "2 nodes have the providerID test:///a: a, b.",
+    ],
+    [
+      "two claims have the providerID",
+      { nodes: [joining()], claims: [claim, rival] },
+      "multiple-claims-found",
+      "Unknown",
+      "MultipleClaimsFound",
+      "Node a has the providerID test:///a, and so have several claims.",
+    ],
+    [
+      "the node is being deleted",
+      { nodes: [joining({ deletingSince: t0 })] },
+      "node-deleting",
+      "Unknown",
+      "NodeTerminating",
+      "Node a is being deleted.",
+    ],
+  ])("%s", (_, world, code, status, reason, message) => {
+    const step = register(world);
+    expect(step.commands).toEqual([]);
+    expect(step.node).toBeUndefined();
+    expect(step.refusals).toMatchObject([{ subject: "claim/a", code, message }]);
+    expect(step.condition).toEqual({ type: "Registered", status, reason, message });
+  });
+
+  test("a claim that was registered stays so", () => {
+    const registered = aClaim("a", { stage: "registered" });
+    const step = register({ nodes: [aNode("a"), twin] }, registered);
+    expect(step.condition).toBeUndefined();
+    expect(step.refusals).toMatchObject([{ code: "multiple-nodes-found" }]);
+  });
+
+  test("it is judged again once the second node has gone", () => {
+    const conditions = [aCondition("Registered", "False", { reason: "MultipleNodesFound" })];
+    const step = register({ nodes: [joining()] }, { ...claim, conditions });
+    expect(step.commands.map(({ kind }) => kind)).toEqual(["update-node"]);
+  });
+});
