@@ -5,11 +5,17 @@ import { formatTime } from "../api/time.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import type { Command, Proposal } from "./decision.ts";
 import { deadlineOf, instantOf, reasonsOf, unstamped } from "./ledger.ts";
-import { outranks } from "./precedence.ts";
+import { classOf, outranks } from "./precedence.ts";
 
-/** Only a reason above all that the action already has. */
+/**
+ * Only a reason above all that the action already has. A person's delete is above repair, and yet joined by it: the
+ * person said that the node shall go, its health says that nobody need wait for its pods.
+ */
 export function canJoin(proposal: Proposal, { spec }: ActionView): boolean {
-  return reasonsOf(spec).every(({ action }) => outranks(proposal.action, action));
+  const escalates = classOf(proposal.action) === "repair";
+  return reasonsOf(spec).every(
+    ({ action }) => outranks(proposal.action, action) || (action === "Deletion" && escalates),
+  );
 }
 
 export function join(proposal: Proposal, { name, uid, resourceVersion, spec }: ActionView): Command {
