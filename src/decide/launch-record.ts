@@ -79,8 +79,7 @@ export function nextLaunchRecord(
 export function nextBackoff(before: Backoff | undefined, record: LaunchRecord): Backoff | undefined {
   if (record.results.length === 0) return before && record.after ? ended(before, record.after.at) : before;
   return record.results.reduce<Backoff | undefined>((backoff, { at, isGood }) => {
-    const until = untilOf(backoff);
-    if (!isGood) return until !== undefined && at < until ? backoff : failedAt(at, (backoff?.failures ?? 0) + 1);
+    if (!isGood) return backoff && isWithin(backoff, at) ? backoff : failedAt(at, (backoff?.failures ?? 0) + 1);
     return backoff && at > lastFailureAt(backoff) ? ended(backoff, at) : backoff;
   }, before);
 }
@@ -122,6 +121,12 @@ function lastResult(pool: PoolView): LaunchResult | undefined {
 
 function failedAt(at: Instant, failures: number): Backoff {
   return { failures, until: formatTime(at + backoffMs(failures)) };
+}
+
+// The second in which a success ended it is within it: which of the two came first cannot be told.
+function isWithin(backoff: Backoff, at: Instant): boolean {
+  const until = untilOf(backoff);
+  return until !== undefined && (backoff.failures === 0 ? at <= until : at < until);
 }
 
 function ended({ failures, until }: Backoff, at: Instant): Backoff {
