@@ -81,7 +81,7 @@ describe.skipIf(isUnavailable("etcd", "kube-apiserver"))("on a real API server",
     const lease = await api.get(LEASES, key);
     expect(lease).toMatchObject({ spec: { leaseDurationSeconds: 8, leaseTransitions: 0 } });
     await expect
-      .poll(async () => (await api.get(LEASES, key)).metadata.resourceVersion)
+      .poll(async () => (await api.get(LEASES, key)).metadata.resourceVersion, { timeout: 30_000 })
       .not.toBe(lease.metadata.resourceVersion);
 
     const fenced = connect(config, { clock: systemClock, fence: leader?.fence ?? neverMine });

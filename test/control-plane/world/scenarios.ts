@@ -127,6 +127,10 @@ export const scenarios: readonly Scenario[] = [
       const isWaiting = (pod: Pod) =>
         Boolean(pod.spec.nodeName) || conditionOf(pod, "PodScheduled")?.status === "False";
       await stage.settled<Pod>(podResource, 7, isWaiting);
+      // It hears of its pods after we do.
+      const hasCounted = ({ status }: Deployment) =>
+        status.replicas === 3 && status.availableReplicas === 2 && status.terminatingReplicas === 1;
+      await stage.settled<Deployment>(deploymentResource, 1, hasCounted);
       // What a daemon set counts on a dead node depends on which of two controllers was faster.
       const dead = await shown(stage, [nodeResource, podResource, deploymentResource]);
       stage.side.kubelets.resume(stage.nodeName("a"));
@@ -165,12 +169,16 @@ export const scenarios: readonly Scenario[] = [
         spec: { minAvailable: 2, selector: selector("web") },
       });
       await deploy(stage, 3);
-      const allowed = ({ status }: KubeObject) => (status as { disruptionsAllowed?: number }).disruptionsAllowed === 1;
-      await stage.settled(budgetResource, 1, allowed);
+      // Three pods and no fourth that is going: a budget of a number counts that one too until it is gone.
+      const isCounted = ({ status }: KubeObject) => {
+        const { disruptionsAllowed, expectedPods } = status as { disruptionsAllowed?: number; expectedPods?: number };
+        return disruptionsAllowed === 1 && expectedPods === 3;
+      };
+      await stage.settled(budgetResource, 1, isCounted);
       const [first, second] = await stage.list<Pod>(podResource);
       const answers = [await evict(stage, first?.metadata.name), await evict(stage, second?.metadata.name)];
       await stage.settled<Pod>(podResource, 3, isUp);
-      await stage.settled(budgetResource, 1, allowed);
+      await stage.settled(budgetResource, 1, isCounted);
       return { answers, ...(await shown(stage, [budgetResource, podResource])) };
     },
   },
