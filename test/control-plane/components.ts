@@ -42,6 +42,7 @@ export function layout(dir: string) {
     auditPolicy: join(dir, "audit-policy.json"),
     auditLog: join(dir, "audit.log"),
     kubeconfig: join(dir, "kubeconfig"),
+    kubectlCache: join(dir, "kubectl-cache"),
   };
 }
 

@@ -99,11 +99,12 @@ export async function controlPlane(options: ControlPlaneOptions = {}): Promise<C
 
 /** A running control plane as seen from this process, which need not be the one that started it. */
 export function attach(address: ControlPlaneAddress, stop: () => Promise<void> = async () => {}): ControlPlane {
+  // By default kubectl keeps what a server serves for hours, under its port, which another may have next.
+  const own = ["--kubeconfig", address.kubeconfigPath, "--cache-dir", layout(address.dir).kubectlCache];
   return {
     ...address,
     stop,
-    kubectl: async (args, input) =>
-      runKubectl(await binary("kubectl"), ["--kubeconfig", address.kubeconfigPath, ...args], input),
+    kubectl: async (args, input) => runKubectl(await binary("kubectl"), [...own, ...args], input),
     auditCounts: async () => countRequests(await readFile(layout(address.dir).auditLog, "utf8")),
   };
 }
