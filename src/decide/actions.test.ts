@@ -1,0 +1,488 @@
+import { describe, expect, test } from "vitest";
+import {
+  aClaim,
+  aClassRef,
+  aCondition,
+  anAction,
+  aNode,
+  aPool,
+  aProvider,
+  at,
+  aWorld,
+  t0,
+  type WorldOptions,
+} from "../../test/builders.ts";
+import type { Evidence, NodeActionSpec } from "../api/node-action.ts";
+import { formatTime } from "../api/time.ts";
+import type { ActionView } from "../snapshot/views.ts";
+import { ledgerRule, stillHolds } from "./actions.ts";
+import type { Context, Decision } from "./decision.ts";
+import type { Live } from "./evidence.ts";
+
+function contextOf(world: WorldOptions, now = at("1m")): Context {
+  const settings = { cluster: "c", dryRun: false, foreignClaims: "ignore" } as const;
+  return { picture: aWorld(world), now, settings, epoch: 2 };
+}
+
+const there: WorldOptions = { nodes: [aNode("a")], claims: [aClaim("a")] };
+const withClaim = (more: Parameters<typeof aClaim>[1]): WorldOptions => ({ ...there, claims: [aClaim("a", more)] });
+
+const repair = (more: Parameters<typeof anAction>[1] = {}) =>
+  anAction("x", {
+    phase: "Pending",
+    ...more,
+    spec: {
+      action: "Repair",
+      askedBy: { kind: "NodePool", name: "web" },
+      message: "Node a is sick.",
+      evidence: [{ kind: "Age", seenAt: formatTime(t0) }],
+      epoch: 2,
+      ...more.spec,
+    },
+  });
+
+const decide = (action: ActionView, world: WorldOptions = there, now?: number): Decision =>
+  ledgerRule.decide("x", contextOf({ ...world, actions: [action] }, now));
+const codes = ({ refusals }: Decision) => refusals.map(({ code }) => code);
+
+describe("a pending action", () => {
+  test("is started", () => {
+    expect(decide(repair())).toEqual({
+      commands: [{ kind: "start-action", why: "Node a is sick.", action: { name: "x", uid: "x-action-uid" } }],
+      proposals: [],
+      refusals: [],
+      notices: [],
+      wakeAt: at("10m"),
+    });
+  });
+
+  test("is started again if its phase was never written, or its claim is not being deleted after all", () => {
+    const { phase: _phase, ...status } = repair().status;
+    expect(decide({ ...repair(), status }).commands).toMatchObject([{ kind: "start-action" }]);
+    const running = decide(repair({ phase: "Running", status: { startedAt: formatTime(t0) } }), there, at("9h"));
+    expect(running.commands).toMatchObject([{ kind: "start-action" }]);
+  });
+
+  test("is let alone while it is only being written", () => {
+    expect(decide(repair({ isProvisional: true })).commands).toEqual([]);
+  });
+
+  test("waits after a failed start, and says why", () => {
+    const failure = { at: t0, retryAt: at("2m"), count: 1, reason: "Conflict", message: "the server is busy" };
+    const world = { ...there, failures: { "action/x": failure } };
+    const before = decide(repair(), world, at("1m59.999s"));
+    expect([before.commands, codes(before), before.wakeAt]).toEqual([[], ["start-failed"], at("2m")]);
+    expect(before.refusals[0]?.message).toBe("NodeAction x could not be started: the server is busy");
+    const then = decide(repair(), world, at("2m"));
+    expect([then.commands.map(({ kind }) => kind), then.wakeAt]).toEqual([["start-action"], at("10m")]);
+  });
+
+  test("is given up after ten minutes without a start: its reason is asked for anew", () => {
+    const failure = { at: t0, retryAt: at("11m"), count: 9, reason: "", message: "no answer" };
+    const world = { ...there, failures: { "action/x": failure } };
+    expect(decide(repair(), world, at("9m59.999s")).wakeAt).toBe(at("10m"));
+    expect(decide(repair(), world, at("10m")).commands).toMatchObject([
+      {
+        kind: "update-action",
+        resourceVersion: "1",
+        progress: {
+          phase: "Abandoned",
+          outcome: "It was not begun in time, and its reason is asked for anew: no answer",
+        },
+      },
+    ]);
+  });
+
+  test("is given up if the node went before anything was done; another of that name is another node", () => {
+    const world = { ...there, nodes: [aNode("a", { uid: "new" })] };
+    expect(decide(repair(), world).commands).toMatchObject([
+      { progress: { phase: "Abandoned", outcome: "Node a (a-uid) went before anything was done." } },
+    ]);
+  });
+
+  test("is left to the termination once its claim is being deleted", () => {
+    expect(decide(repair(), withClaim({ deletingSince: t0 }), at("9h"))).toMatchObject({ commands: [], refusals: [] });
+  });
+
+  test("of a kind that others carry out is not touched, and ends if nobody takes it up", () => {
+    const reboot = repair({ spec: { method: "Reboot" } });
+    const waiting = decide(reboot);
+    expect([waiting.commands, codes(waiting), waiting.wakeAt]).toEqual([[], ["not-begun"], at("10m")]);
+    expect(decide(reboot, there, at("10m")).commands).toMatchObject([{ progress: { phase: "Abandoned" } }]);
+    const begun = repair({ phase: "Running", spec: { method: "Reboot" } });
+    expect(decide(begun, there, at("9h")).commands).toEqual([]);
+  });
+});
+
+describe("an action with replacements", () => {
+  const action = (more: Parameters<typeof anAction>[1] = {}) =>
+    repair({ ...more, spec: { replacements: [{ name: "r1" }, { name: "r2" }] } });
+  const message = "The node stays until its replacements are initialized: r2.";
+  const world = { ...there, claims: [aClaim("a"), aClaim("r1"), aClaim("r2", { stage: "registered" })] };
+
+  test("waits for them, written once", () => {
+    const first = decide(action(), world);
+    expect(first.commands).toMatchObject([
+      { progress: { phase: "WaitingForReplacement", waitingFor: { reason: "ReplacementNotReady", message } } },
+    ]);
+    const waitingFor = { reason: "ReplacementNotReady", message, since: formatTime(t0) };
+    const later = decide(action({ phase: "WaitingForReplacement", status: { waitingFor } }), world);
+    expect([later.commands, codes(later), later.wakeAt]).toEqual([[], ["replacement-not-ready"], at("1h")]);
+  });
+
+  test("starts when all are initialized and none is going", () => {
+    const ready = { ...there, claims: [aClaim("a"), aClaim("r1"), aClaim("r2")] };
+    expect(decide(action(), ready, at("59m")).commands).toMatchObject([{ kind: "start-action" }]);
+    const going = { ...there, claims: [aClaim("a"), aClaim("r1"), aClaim("r2", { deletingSince: t0 })] };
+    expect(decide(action(), going).commands).toMatchObject([{ progress: { phase: "WaitingForReplacement" } }]);
+  });
+
+  test("is given up after an hour: the old node stays", () => {
+    expect(decide(action(), world, at("59m59.999s")).commands).not.toMatchObject([
+      { progress: { phase: "Abandoned" } },
+    ]);
+    expect(decide(action(), world, at("1h")).commands).toMatchObject([{ progress: { phase: "Abandoned" } }]);
+  });
+});
+
+describe("an action is over", () => {
+  test.each([
+    ["running", repair({ phase: "Running" })],
+    // Whoever was killed between the delete and the note of it has done it all the same.
+    ["pending", repair()],
+    ["of an older leader", repair({ spec: { epoch: 1 } })],
+  ])("when node and claim are gone (%s)", (_name, action) => {
+    expect(decide(action, {}).commands).toMatchObject([
+      { progress: { phase: "Done", waitingFor: null, outcome: "Node a and its NodeClaim a are gone." } },
+    ]);
+  });
+
+  test("also when others have taken their names", () => {
+    const world = { nodes: [aNode("a", { uid: "new" })], claims: [aClaim("a", { uid: "new-claim" })] };
+    expect(decide(repair({ phase: "Running" }), world).commands).toMatchObject([{ progress: { phase: "Done" } }]);
+  });
+
+  test("when a node that nobody provisioned is gone", () => {
+    const { claim: _claim, ...spec } = repair().spec;
+    const action = { ...repair(), spec };
+    expect(decide(action, {}).commands).toMatchObject([{ progress: { phase: "Done", outcome: "Node a is gone." } }]);
+  });
+
+  test("not while the claim is there", () => {
+    const world = { claims: [aClaim("a", { deletingSince: t0 })] };
+    expect(decide(repair({ phase: "Running" }), world).commands).toEqual([]);
+  });
+});
+
+describe("a node whose claim has gone", () => {
+  const world = { nodes: [aNode("a")] };
+  const message = "NodeClaim a is gone, and node a is still there.";
+  const waiting = (since: number) =>
+    repair({ phase: "Running", status: { waitingFor: { reason: "NodeRemains", message, since: formatTime(since) } } });
+
+  test("is waited for, and written so", () => {
+    expect(decide(repair({ phase: "Running" }), world).commands).toMatchObject([
+      { progress: { phase: "Running", waitingFor: { reason: "NodeRemains", message } } },
+    ]);
+    const held = decide(waiting(t0), world, at("4m59.999s"));
+    expect([held.commands, codes(held), held.wakeAt]).toEqual([[], ["node-remains"], at("5m")]);
+  });
+
+  test("is a failure after five minutes: a person must look", () => {
+    expect(decide(waiting(t0), world, at("5m")).commands).toMatchObject([{ progress: { phase: "Failed" } }]);
+  });
+});
+
+describe("what an older leader left", () => {
+  const older = (more: Parameters<typeof anAction>[1] = {}) => repair({ ...more, spec: { epoch: 1, ...more.spec } });
+
+  test("is adopted and goes on from there", () => {
+    const { commands } = decide(older());
+    expect(commands).toEqual([
+      {
+        kind: "update-action",
+        why: "Adopted from the leader of epoch 1.",
+        action: { name: "x", uid: "x-action-uid" },
+        resourceVersion: "1",
+        spec: { epoch: 2 },
+      },
+    ]);
+  });
+
+  test("is given up if it was never begun and its reason is gone", () => {
+    const spec: Partial<NodeActionSpec> = { evidence: [{ kind: "NeverReady", seenAt: formatTime(t0) }] };
+    expect(decide(older({ spec })).commands).toMatchObject([
+      {
+        progress: {
+          phase: "Abandoned",
+          outcome: "Not begun by the leader of epoch 1, and without a reason now: Repair: it is Ready now.",
+        },
+      },
+    ]);
+    expect(decide(older({ spec, phase: "Running" })).commands).toMatchObject([{ spec: { epoch: 2 } }]);
+  });
+
+  test("is adopted while its claim is being deleted, whatever its reason", () => {
+    const action = older({ spec: { evidence: [] } });
+    expect(decide(action, withClaim({ deletingSince: t0 })).commands).toMatchObject([{ spec: { epoch: 2 } }]);
+  });
+});
+
+describe("nothing is done", () => {
+  test("to what a newer leader has adopted", () => {
+    const decision = decide(repair({ spec: { epoch: 3 } }));
+    expect([decision.commands, codes(decision)]).toEqual([[], ["newer-leader"]]);
+  });
+
+  test("on a picture that is too old: not even closed", () => {
+    const decision = decide(repair({ phase: "Running" }), { staleness: { resource: "nodes", message: "silent" } });
+    expect([decision.commands, codes(decision)]).toEqual([[], ["picture-stale"]]);
+  });
+
+  test("about what does not exist", () => {
+    expect(ledgerRule.decide("y", contextOf(there)).commands).toEqual([]);
+  });
+});
+
+test("a dry run is left to the arbiter, once its phase is written", () => {
+  expect(decide(repair({ phase: "DryRun", spec: { dryRun: true } })).commands).toEqual([]);
+  const { phase: _phase, ...status } = repair().status;
+  const unwritten = { ...repair({ spec: { dryRun: true } }), status };
+  expect(decide(unwritten).commands).toMatchObject([{ progress: { phase: "DryRun" } }]);
+});
+
+test("a foreign claim is taken away by its own controller, and the ledger says so once", () => {
+  const spec = { nodeClassRef: { ...aClassRef, kind: "EC2NodeClass" } };
+  const world = { ...withClaim({ deletingSince: t0, spec }), provider: aProvider() };
+  const first = decide(repair(), world);
+  const message = "NodeClaim a is deleted; its own controller takes the node away.";
+  expect(first.commands).toMatchObject([
+    { progress: { phase: "Running", waitingFor: { reason: "ForeignController", message } } },
+  ]);
+  const status = { waitingFor: { reason: "ForeignController", message, since: formatTime(t0) } };
+  const later = decide(repair({ phase: "Running", status }), world);
+  expect([later.commands, codes(later)]).toEqual([[], ["left-to-owner"]]);
+});
+
+describe("a finished action", () => {
+  const done = repair({ phase: "Done", status: { finishedAt: formatTime(t0) } });
+  test("is kept seven days, to the second", () => {
+    const before = decide(done, {}, at("168h0.999s"));
+    expect([before.commands, before.wakeAt]).toEqual([[], at("168h1s")]);
+    expect(decide(done, {}, at("168h1s")).commands).toMatchObject([{ kind: "delete-action", action: { name: "x" } }]);
+  });
+
+  test("goes also if it was a dry run, and by its creation if it does not say when it ended", () => {
+    const dry = repair({ phase: "Abandoned", spec: { dryRun: true } });
+    expect(decide(dry, {}, at("169h")).commands).toMatchObject([{ kind: "delete-action" }]);
+  });
+});
+
+describe("between the ledger and the first destructive call a reason still holds", () => {
+  const now = at("1h");
+  const seenAt = formatTime(at("59m"));
+  const unknown: Evidence = {
+    kind: "Condition",
+    conditionType: "Ready",
+    conditionStatus: "Unknown",
+    since: formatTime(at("30m")),
+    dueAt: formatTime(at("1h")),
+    toleration: "30m",
+    seenAt,
+  };
+  const isSilent = aNode("a", { ready: "Unknown", since: at("30m") });
+  const judge = (evidence: Evidence[], live: Live, world: WorldOptions = {}, spec: Partial<NodeActionSpec> = {}) => {
+    const verdict = stillHolds(repair({ spec: { evidence, ...spec } }).spec, live, contextOf(world, now));
+    return verdict.holds ? "holds" : verdict.why;
+  };
+  const live: Live = { node: isSilent, claim: aClaim("a") };
+
+  test.each<[string, Evidence[], Live, string]>([
+    ["the condition is as it was", [unknown], live, "holds"],
+    ["the lease is old", [unknown], { ...live, leaseRenewedAt: now - 40_000 }, "holds"],
+    [
+      "the lease moved within 40 s",
+      [unknown],
+      { ...live, leaseRenewedAt: now - 39_999 },
+      "Repair: the kubelet is alive: it renewed its lease at 2026-01-01T00:59:20Z",
+    ],
+    [
+      "the kubelet itself says False, and renews its lease",
+      [{ ...unknown, conditionStatus: "False" }],
+      { ...live, node: aNode("a", { ready: "False", since: at("30m") }), leaseRenewedAt: now },
+      "holds",
+    ],
+    ["it is Ready now", [unknown], { ...live, node: aNode("a") }, "Repair: condition Ready is True now"],
+    [
+      "it changed to False",
+      [unknown],
+      { ...live, node: aNode("a", { ready: "False" }) },
+      "Repair: condition Ready is False now",
+    ],
+    [
+      "the condition is gone",
+      [unknown],
+      { ...live, node: aNode("a", { conditions: [] }) },
+      "Repair: condition Ready is not there now",
+    ],
+    [
+      "it began within the second that is written",
+      [unknown],
+      { ...live, node: aNode("a", { ready: "Unknown", since: at("30m0.999s") }) },
+      "holds",
+    ],
+    [
+      "it went and came again",
+      [unknown],
+      { ...live, node: aNode("a", { ready: "Unknown", since: at("30m1s") }) },
+      "Repair: condition Ready began anew at 2026-01-01T00:30:01Z",
+    ],
+    [
+      "only its due time is written",
+      [
+        {
+          kind: "Condition",
+          conditionType: "Ready",
+          conditionStatus: "Unknown",
+          dueAt: formatTime(at("1h")),
+          toleration: "30m",
+          seenAt,
+        },
+      ],
+      { ...live, node: aNode("a", { ready: "Unknown", since: at("30m1s") }) },
+      "Repair: condition Ready began anew at 2026-01-01T00:30:01Z",
+    ],
+    [
+      "nothing says since when",
+      [{ kind: "Condition", conditionType: "Ready", conditionStatus: "Unknown", seenAt }],
+      live,
+      "Repair: nothing says since when condition Ready was seen",
+    ],
+    [
+      "we saw it ourselves, whatever the reporter says of its time",
+      [{ ...unknown, clock: "Observer" }],
+      { ...live, node: aNode("a", { ready: "Unknown", since: at("59m") }) },
+      "holds",
+    ],
+    ["one of two remains", [{ ...unknown, conditionType: "Disk", conditionStatus: "True" }, unknown], live, "holds"],
+    ["it flaps and is bad now", [{ ...unknown, kind: "Flapping", since: formatTime(t0) }], live, "holds"],
+    [
+      "it flaps and is good now",
+      [{ ...unknown, kind: "Flapping" }],
+      { ...live, node: aNode("a") },
+      "Repair: condition Ready is True now",
+    ],
+    ["it was never Ready", [{ kind: "NeverReady", seenAt }], live, "holds"],
+    ["it is Ready at last", [{ kind: "NeverReady", seenAt }], { ...live, node: aNode("a") }, "Repair: it is Ready now"],
+    [
+      "it was Ready once",
+      [{ kind: "NeverReady", seenAt }],
+      { ...live, claim: aClaim("a", { status: { firstReadyTime: seenAt } }) },
+      `Repair: it was first Ready at ${seenAt}`,
+    ],
+    ["it has its age", [{ kind: "Age", seenAt }], live, "holds"],
+    ["it is not drifted", [{ kind: "Drift", seenAt }], live, "Repair: it is not drifted now"],
+    [
+      "it is drifted",
+      [{ kind: "Drift", seenAt }],
+      { ...live, claim: aClaim("a", { conditions: [aCondition("Drifted", "True")] }) },
+      "holds",
+    ],
+    [
+      "the node is being deleted",
+      [{ kind: "DeletionTimestamp", seenAt }],
+      { ...live, node: aNode("a", { deletingSince: t0 }) },
+      "holds",
+    ],
+    [
+      "nobody deletes it",
+      [{ kind: "DeletionTimestamp", seenAt }],
+      live,
+      "Repair: neither the node nor its claim is being deleted",
+    ],
+    [
+      "the instance is gone",
+      [{ kind: "InstanceGone", seenAt }],
+      { ...live, instance: { providerID: "p", state: "gone", seenAt: t0 } },
+      "holds",
+    ],
+    [
+      "the instance runs",
+      [{ kind: "InstanceGone", seenAt }],
+      { ...live, instance: { providerID: "p", state: "running", seenAt: t0 } },
+      "Repair: the provider says that the instance is running",
+    ],
+    [
+      "nobody has looked the instance up",
+      [{ kind: "InstanceGone", seenAt }],
+      live,
+      "Repair: the provider says that the instance is not looked up",
+    ],
+    [
+      "the instance is gone, but the node is Ready",
+      [{ kind: "InstanceGone", seenAt }],
+      { claim: aClaim("a"), node: aNode("a"), instance: { providerID: "p", state: "gone", seenAt: t0 } },
+      "Repair: the node is Ready, so something runs it",
+    ],
+    [
+      "of a kind that nobody here can look at",
+      [{ kind: "Cheaper", seenAt }],
+      live,
+      "Repair: evidence Cheaper cannot be confirmed here",
+    ],
+    [
+      "of a kind that this version does not know",
+      [{ kind: "Omen" as "Age", seenAt }],
+      live,
+      "Repair: evidence Omen cannot be confirmed here",
+    ],
+    ["without evidence", [], live, "Repair: no evidence is given"],
+    ["the node is another one", [unknown], { ...live, node: { ...isSilent, uid: "new" } }, "node a (a-uid) is gone"],
+    ["the node is gone", [unknown], { claim: aClaim("a") }, "node a (a-uid) is gone"],
+    [
+      "the claim is another one",
+      [unknown],
+      { ...live, claim: aClaim("a", { uid: "new" }) },
+      "NodeClaim a (a-claim-uid) is gone",
+    ],
+    ["the claim is gone", [unknown], { node: isSilent }, "NodeClaim a (a-claim-uid) is gone"],
+    ["the claim is being deleted: it has begun", [], { claim: aClaim("a", { deletingSince: t0 }) }, "holds"],
+  ])("%s", (_name, evidence, seen, expected) => expect(judge(evidence, seen)).toBe(expected));
+
+  test("only for a node with a claim to delete", () => {
+    const { claim: _claim, ...spec } = repair({ spec: { evidence: [unknown] } }).spec;
+    expect(stillHolds(spec, live, contextOf({}, now))).toEqual({
+      holds: false,
+      why: "the node has no NodeClaim to delete",
+    });
+  });
+
+  test("by what joined it, if its own reason is gone", () => {
+    const joined = [
+      {
+        action: "Repair" as const,
+        askedBy: { kind: "NodePool" as const, name: "web" },
+        at: seenAt,
+        message: "",
+        evidence: [unknown],
+      },
+    ];
+    expect(judge([{ kind: "Drift", seenAt }], live, {}, { action: "Drift", joined })).toBe("holds");
+    const bothGone = judge([{ kind: "Drift", seenAt }], { ...live, node: aNode("a") }, {}, { action: "Drift", joined });
+    expect(bothGone).toBe("Drift: it is not drifted now; Repair: condition Ready is True now");
+  });
+
+  test.each([
+    [2, "holds"],
+    [3, "Repair: NodePool web has 3 claims for 3 replicas now"],
+    [undefined, "Repair: its claim is of no pool with replicas now"],
+  ])("of a surplus while the pool wants %s", (replicas, expected) => {
+    const pools = [aPool("web", { spec: replicas === undefined ? {} : { replicas } })];
+    const claims = ["a", "b", "c"].map(name => aClaim(name, { pool: "web" }));
+    const going = aClaim("d", { pool: "web", deletingSince: t0 });
+    const world = { pools, claims: [...claims, going] };
+    expect(judge([{ kind: "SurplusReplica", seenAt }], { ...live, claim: aClaim("a", { pool: "web" }) }, world)).toBe(
+      expected,
+    );
+  });
+});
