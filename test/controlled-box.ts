@@ -33,8 +33,7 @@ export class ControlledBox {
 
   /** A process of the controller; `api` is how it sees the cluster. */
   start(options: Partial<ControllerOptions> = {}): Controller {
-    const { clock } = this;
-    const { api = this.api } = options;
+    const { api = this.api, clock = this.clock } = options;
     const feed: Feed = request => new Reflector({ api, clock, random: () => 0.5, ...request });
     return startController({
       api,
