@@ -70,10 +70,12 @@ function tierOf({ priorityClassName }: Fields, ownerKind: string | undefined): P
   return isDaemon ? "daemon" : "workload";
 }
 
-function toleratesDisruption(value: unknown): boolean {
-  const { key, operator, value: content, effect } = fields(value);
-  const isReadable = [key, operator, content, effect].every(part => part === undefined || typeof part === "string");
-  return isReadable && tolerates(value as Toleration, disruptedTaint);
+function toleratesDisruption(item: unknown): boolean {
+  const { key, operator, value, effect } = fields(item);
+  const parts = [key, operator, value, effect].filter(part => part !== undefined);
+  // Nothing at all would read as a toleration of everything.
+  const isReadable = parts.length > 0 && parts.every(part => typeof part === "string");
+  return isReadable && tolerates(item as Toleration, disruptedTaint);
 }
 
 // One that is no text was meant to protect all the same.
