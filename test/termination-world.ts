@@ -220,7 +220,7 @@ export class TerminationWorld {
     if (pod?.uid !== target.uid || pod.deletionAt !== undefined) return;
     const over = this.context.picture.budgetsOver(pod).map(({ uid }) => uid);
     this.#budgets = this.#budgets.map(budget => {
-      if (!over.includes(budget.uid) || pod.phase === "Pending") return budget;
+      if (!over.includes(budget.uid) || pod.phase === "Pending" || !pod.isReady) return budget;
       if (budget.disruptionsAllowed < 1) throw new Error(`429: ${budget.name}`);
       return { ...budget, disruptionsAllowed: budget.disruptionsAllowed - 1 };
     });
