@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { aClaim, aCondition, aNode, aProvider, aSafetyPolicy, at, aWorld, t0 } from "../../test/builders.ts";
+import type { SafetyPolicySpec } from "../api/safety-policy.ts";
+import type { Context, Proposal } from "./decision.ts";
+import { noMemory, observe, review, type SafetyMemory, vetoesOf } from "./safety-memory.ts";
+
+const provider = aProvider({
+  repairStatements: [{ conditionType: "Ready", conditionStatus: "Unknown", toleration: 0 }],
+});
+
+function contextAt(now: number, safety: SafetyPolicySpec = {}): Context {
+  const names = ["a", "b", "c"];
+  const picture = aWorld({
+    nodes: [...names, "x"].map(name => aNode(name)),
+    claims: names.map(name => aClaim(name, { pool: name === "c" ? "db" : "web" })),
+    safety: aSafetyPolicy(safety),
+    provider,
+  });
+  return { picture, now, settings: { cluster: "c", dryRun: false, foreignClaims: "ignore" }, epoch: 1 };
+}
+
+const sickens = (memory: SafetyMemory, name: string, now: number, safety: SafetyPolicySpec = {}) =>
+  observe(memory, { before: aNode(name), after: aNode(name, { ready: "Unknown" }) }, contextAt(now, safety));
+
+function proposal(pool: string, more: Partial<Proposal> = {}): Proposal {
+  return {
+    node: { name: "a", uid: "a-uid" },
+    action: "Repair",
+    method: "Terminate",
+    askedBy: { kind: "NodePool", name: pool },
+    message: "",
+    evidence: [{ kind: "Condition", conditionType: "Ready", conditionStatus: "Unknown" }],
+    dueAt: t0,
+    ...more,
+  };
+}
+
+const veto = (memory: SafetyMemory, asked: Proposal, now: number, safety: SafetyPolicySpec = {}) =>
+  vetoesOf(memory)
+    .map(one => one(asked, contextAt(now, safety)))
+    .find(one => one !== undefined);
+
+describe("repair of a pool waits while sickness spreads in it", () => {
+  test("until nothing has newly turned sick for ten seconds, to the millisecond", () => {
+    const memory = sickens(sickens(noMemory, "a", t0), "b", at("6s"));
+    expect(veto(memory, proposal("web"), at("15.999s"))).toEqual({
+      code: "settling",
+      message:
+        "A node of NodePool/web turned sick at 2026-01-01T00:00:06Z; whether more follow is known at 2026-01-01T00:00:16Z.",
+      until: at("16s"),
+      liftedBy: "time",
+    });
+    expect(veto(memory, proposal("web"), at("16s"))).toBeUndefined();
+  });
+
+  test("at most a minute in all, however it goes on", () => {
+    let memory = noMemory;
+    for (let second = 0; second <= 90; second += 5) memory = sickens(memory, "a", at(`${second}s`));
+    expect(veto(memory, proposal("web"), at("1m30s"))).toBeUndefined();
+    let half = noMemory;
+    for (let second = 0; second <= 55; second += 5) half = sickens(half, "a", at(`${second}s`));
+    expect(veto(half, proposal("web"), at("59.999s"))?.until).toBe(at("1m"));
+    expect(veto(half, proposal("web"), at("1m"))).toBeUndefined();
+  });
+
+  test("anew after a quiet time", () => {
+    const memory = sickens(sickens(noMemory, "a", t0), "b", at("10s"));
+    expect(veto(memory, proposal("web"), at("19.999s"))?.until).toBe(at("20s"));
+    const later = sickens(memory, "a", at("5m"));
+    expect(veto(later, proposal("web"), at("5m"))?.until).toBe(at("5m10s"));
+  });
+
+  test("and not another pool, nor what is planned", () => {
+    const memory = sickens(noMemory, "a", t0);
+    expect(veto(memory, proposal("db"), t0)).toBeUndefined();
+    expect(veto(memory, proposal("web", { action: "Drift" }), t0)).toBeUndefined();
+  });
+
+  test("a node of no pool is the cluster's", () => {
+    const memory = sickens(noMemory, "x", t0);
+    const asked = proposal("", { askedBy: { kind: "Controller", name: "repair" } });
+    expect(veto(memory, asked, t0)?.code).toBe("settling");
+  });
+
+  test("a check that selects the node waits too", () => {
+    const seen = { before: aNode("a"), after: aNode("a", { ready: "Unknown" }) };
+    const memory = observe(noMemory, seen, { ...contextAt(t0), checks: ["NodeHealthCheck/workers"] });
+    const asked = proposal("", { action: "Remediation", askedBy: { kind: "NodeHealthCheck", name: "workers" } });
+    expect(veto(memory, asked, t0)?.code).toBe("settling");
+  });
+
+  test("is not told by what stays sick, recovers, goes, or is no sickness", () => {
+    const sick = aNode("a", { ready: "Unknown" });
+    const context = contextAt(t0);
+    for (const seen of [
+      { before: sick, after: { ...sick, isCordoned: true } },
+      { before: sick, after: aNode("a") },
+      { before: sick },
+      { after: aNode("a", { conditions: [aCondition("Ready", "True"), aCondition("MemoryPressure", "True")] }) },
+    ]) {
+      expect(observe(noMemory, seen, context).settling).toBe(noMemory.settling);
+    }
+  });
+
+  test("0s turns it off", () => {
+    const safety: SafetyPolicySpec = { settle: { quiet: "0s" } };
+    expect(veto(sickens(noMemory, "a", t0, safety), proposal("web"), t0, safety)).toBeUndefined();
+  });
+});
+
+test("an outbreak is found by the look before the arbiter, not by the event", () => {
+  const safety: SafetyPolicySpec = {
+    settle: { quiet: "0s" },
+    correlatedFailure: { cluster: { nodes: 2, share: "40%" } },
+  };
+  const memory = sickens(sickens(noMemory, "a", t0, safety), "b", t0, safety);
+  expect(veto(memory, proposal("web"), t0, safety)).toBeUndefined();
+  const reviewed = review(memory, contextAt(t0, safety));
+  expect(veto(reviewed, proposal("web"), t0, safety)?.code).toBe("correlated-failure");
+  expect(review(noMemory, contextAt(t0))).toBe(noMemory);
+});
