@@ -48,7 +48,7 @@ function create(pool: PoolView, { missing, nodeClass, claims }: Shortage, { pict
     salt: lastLaunch(pool),
     isTaken: name => picture.claim(name) !== undefined,
   });
-  const why = `Pool ${pool.name} shall have ${pool.effective.replicas} nodes and lacks ${missing}.`;
+  const why = `Pool ${pool.name} wants ${pool.effective.replicas} nodes (spec.replicas) and lacks ${missing}.`;
   return {
     ...nothing,
     commands: names.map(name => ({ kind: "create-claim", manifest: claimFor(pool, name, nodeClass), why })),

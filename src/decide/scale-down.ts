@@ -40,7 +40,7 @@ export function scaleDown(
     .slice(0, surplus);
   // The surplus cannot be older than the newest that belongs to it.
   const dueAt = Math.max(...staying.map(({ createdAt }) => createdAt));
-  const why = `Pool ${pool.name} shall have ${pool.effective.replicas} nodes and has ${surplus} too many`;
+  const why = `Pool ${pool.name} has ${surplus} more than its spec.replicas of ${pool.effective.replicas}`;
   return {
     commands: chosen.filter(({ node }) => node === undefined).map(one => deleteClaim(one, why)),
     proposals: chosen.flatMap(one => (one.node ? [proposal(pool, { ...one, node: one.node }, { why, dueAt })] : [])),
