@@ -129,12 +129,12 @@ function timestamped({ claim, terminationAt }: Departing, now: Instant): Metadat
 /** What was tried for this decision and did not succeed. Evictions and the instance tell their own. */
 function failedWrites(commands: readonly Command[], { picture }: Context): Wait[] {
   return commands.flatMap(command => {
-    const failure = ownWords.has(command.kind) ? undefined : picture.failure(laneOf(command));
-    if (failure === undefined) return [];
     const lane = laneOf(command);
+    const failure = ownWords.has(command.kind) ? undefined : picture.failure(lane);
+    if (failure === undefined) return [];
     return {
       code: "write-failed",
-      message: `The last try to ${command.kind.replace("-", " ")} (${lane}) failed: ${saidOf(failure)}`,
+      message: `The last command on ${lane} failed: ${saidOf(failure)}`,
       retryAt: failure.retryAt,
       liftedBy: "What the API server asks for; it is tried again.",
     };
