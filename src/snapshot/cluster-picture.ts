@@ -106,6 +106,10 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   remove<K extends Kind>(kind: K, view: ViewByKind[K]): void {
     const identity = identityOf(view);
     this.#change(kind, identity, shown => this.#inFlight[kind].removed(identity, shown));
+    // What last failed on an object is of no interest once it is gone.
+    const { namespace, name } = identity;
+    const isGone = this.get(kind, name, namespace) === undefined;
+    if (isGone) this.#failures.delete(namespace === "" ? `${kind}/${name}` : `${kind}/${namespace}/${name}`);
   }
 
   /** An object as the server has just answered it to us. It stands until the watch has caught up. */

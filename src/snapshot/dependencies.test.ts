@@ -1,0 +1,224 @@
+import { describe, expect, test } from "vitest";
+import {
+  aBudget,
+  aClaim,
+  aCondition,
+  anAction,
+  anAttachment,
+  aNode,
+  aPod,
+  aPool,
+  aSafetyPolicy,
+  at,
+  aWorld,
+  t0,
+  type WorldOptions,
+} from "../../test/builders.ts";
+import type { ClusterPicture } from "./cluster-picture.ts";
+import type { Subject } from "./picture.ts";
+
+/** Two pools; a is going, b and c stay, h was made by hand, n has no instance yet, and u is nobody's node. */
+const world: WorldOptions = {
+  pools: [aPool("p", { spec: { replicas: 3 } }), aPool("q")],
+  claims: [
+    aClaim("a", { pool: "p", deletingSince: t0 }),
+    aClaim("b", { pool: "p" }),
+    aClaim("c", { pool: "q" }),
+    aClaim("h"),
+    aClaim("n", { pool: "p", stage: "new" }),
+  ],
+  nodes: [aNode("a"), aNode("b"), aNode("c"), aNode("h"), aNode("u", { providerID: "" })],
+  pods: [aPod("web", { on: "a", volumeClaims: ["data"] }), aPod("web", { on: "b", namespace: "other" })],
+  actions: [anAction("going", { node: "a", spec: { nodePool: "p" } })],
+  budgets: [aBudget("web")],
+  attachments: [anAttachment("v", { on: "b" })],
+  volumeClaims: [{ namespace: "default", name: "data", volume: "v" }],
+};
+
+const failure = { at: t0, retryAt: at("1s"), count: 1, reason: "Timeout", message: "no answer" };
+
+const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
+  [
+    "a node's taint: itself, its claim, its pool",
+    p => p.put("node", aNode("b", { isCordoned: true })),
+    ["node/b", "claim/b", "pool/p"],
+  ],
+  [
+    "a node that turns sick: the cluster too",
+    p => p.put("node", aNode("b", { ready: "False" })),
+    ["node/b", "claim/b", "pool/p", "cluster"],
+  ],
+  [
+    "another condition of a node is not the cluster's affair",
+    p => p.put("node", aNode("b", { conditions: [aCondition("Ready", "True"), aCondition("DiskPressure", "True")] })),
+    ["node/b", "claim/b", "pool/p"],
+  ],
+  [
+    "a node with an action: the action",
+    p => p.put("node", aNode("a", { isCordoned: true })),
+    ["node/a", "claim/a", "pool/p", "action/going"],
+  ],
+  [
+    "a new node that nobody made: itself and the cluster",
+    p => p.put("node", aNode("v", { providerID: "" })),
+    ["node/v", "cluster"],
+  ],
+  [
+    "a node that takes another's providerID: both claims",
+    p => p.put("node", aNode("b", { providerID: "test:///c" })),
+    ["node/b", "claim/b", "pool/p", "claim/c", "pool/q", "cluster"],
+  ],
+  [
+    "a node under a known name is another node: the old one's action",
+    p => p.put("node", aNode("a", { uid: "new" })),
+    ["node/a", "claim/a", "pool/p", "action/going", "cluster"],
+  ],
+  [
+    "a claim: itself, its pool, its node, the cluster",
+    p => p.put("claim", aClaim("c", { pool: "q", generation: 2 })),
+    ["claim/c", "pool/q", "node/c", "cluster"],
+  ],
+  [
+    "a claim that starts to go: the open actions of its pool, whose surplus is another",
+    p => p.put("claim", aClaim("b", { pool: "p", deletingSince: t0 })),
+    ["claim/b", "pool/p", "node/b", "cluster", "action/going"],
+  ],
+  [
+    "a claim with an action: the action",
+    p => p.put("claim", aClaim("a", { pool: "p", deletingSince: t0, terminationAt: at("1m") })),
+    ["claim/a", "pool/p", "node/a", "cluster", "action/going"],
+  ],
+  [
+    "a second claim of one instance: the first one too",
+    p => p.put("claim", aClaim("x", { providerID: "test:///c" })),
+    ["claim/x", "claim/c", "pool/q", "node/c", "cluster"],
+  ],
+  ["a pod: the claim of its node", p => p.put("pod", aPod("new", { on: "b" })), ["claim/b"]],
+  ["a pod that nobody has placed: nobody", p => p.put("pod", aPod("new")), []],
+  ["a pod on a node without a claim: nobody", p => p.put("pod", aPod("new", { on: "u" })), []],
+  ["a pod that goes: the claim of its node", p => p.remove("pod", aPod("web", { on: "a" })), ["claim/a"]],
+  ["the same pod once more: nobody", p => p.put("pod", p.pod("default", "web") ?? aPod("web")), []],
+  [
+    "a budget: drains that it may hold up",
+    p => p.put("disruption-budget", aBudget("web", { disruptionsAllowed: 1 })),
+    ["claim/a"],
+  ],
+  [
+    "a budget of a namespace where nothing is drained: nobody",
+    p => p.put("disruption-budget", aBudget("w", { namespace: "other" })),
+    [],
+  ],
+  [
+    "an attachment: the claim of its node",
+    p => p.put("attachment", anAttachment("v", { on: "b", deletingSince: t0 })),
+    ["claim/b"],
+  ],
+  [
+    "an attachment on another node: both",
+    p => p.put("attachment", anAttachment("v", { on: "c" })),
+    ["claim/b", "claim/c"],
+  ],
+  [
+    "a volume claim: drains of pods that use it",
+    p => p.put("volume-claim", { namespace: "default", name: "data" }),
+    ["claim/a"],
+  ],
+  ["a volume claim that nobody uses: nobody", p => p.put("volume-claim", { namespace: "default", name: "other" }), []],
+  [
+    "what a pool says: the pool, its claims, its open actions, the cluster",
+    p => p.put("pool", aPool("p", { spec: { replicas: 1 }, generation: 2 })),
+    ["pool/p", "claim/a", "claim/b", "claim/n", "action/going", "cluster"],
+  ],
+  [
+    "what a pool counts: the pool alone",
+    p => p.put("pool", aPool("p", { spec: { replicas: 3 }, status: { nodes: 3 } })),
+    ["pool/p"],
+  ],
+  [
+    "how a pool's launches go: those that wait for one",
+    p =>
+      p.put(
+        "pool",
+        aPool("p", {
+          spec: { replicas: 3 },
+          status: { launchBackoff: { failures: 1, until: "2026-01-01T00:01:00Z" } },
+        }),
+      ),
+    ["pool/p", "claim/n"],
+  ],
+  [
+    "an action: itself, its node, claim and pool, the cluster",
+    p => p.put("action", anAction("going", { node: "a", phase: "Done", spec: { nodePool: "p" } })),
+    ["action/going", "node/a", "claim/a", "pool/p", "cluster"],
+  ],
+  ["a claim that an action waits for: the action", p => replacing(p), ["claim/r", "node/r", "cluster", "action/drift"]],
+  [
+    "the safety policy: the cluster and what is open",
+    p => p.put("safety-policy", aSafetyPolicy({ dryRun: true })),
+    ["cluster", "action/going"],
+  ],
+  [
+    "the provider: pools and claims before their launch",
+    p => p.providerChanged(),
+    ["cluster", "pool/p", "pool/q", "claim/n"],
+  ],
+  [
+    "an instance: its claim, the action on it, the cluster",
+    p => p.setInstance({ providerID: "test:///a", state: "gone", seenAt: t0 }),
+    ["cluster", "claim/a", "action/going"],
+  ],
+  ["the list of instances: the cluster", p => p.setInstanceList({ at: t0, instances: [] }), ["cluster"]],
+  [
+    "a stale picture: whatever is destructive",
+    p => p.setStaleness({ resource: "nodes", message: "silent" }),
+    ["cluster", "action/going", "claim/a"],
+  ],
+  ["a picture that is as fresh as before: nobody", p => p.setStaleness(undefined), []],
+  ["a failure on a claim: claim and pool", p => p.setFailure("claim/b", failure), ["claim/b", "pool/p"]],
+  ["on a claim that is gone: that name", p => p.setFailure("claim/gone", failure), ["claim/gone"]],
+  ["on a node: node and claim", p => p.setFailure("node/b", failure), ["node/b", "claim/b"]],
+  ["on a pod: the claim of its node", p => p.setFailure("pod/default/web", failure), ["claim/a"]],
+  [
+    "on an instance: its claim and the cluster",
+    p => p.setFailure("instance/test:///c", failure),
+    ["claim/c", "cluster"],
+  ],
+  [
+    "on an action: as if it had changed",
+    p => p.setFailure("action/going", failure),
+    ["action/going", "node/a", "claim/a", "pool/p", "cluster"],
+  ],
+  ["on a pool: the pool", p => p.setFailure("pool/q", failure), ["pool/q"]],
+  ["on the safety policy or the list: the cluster", p => p.setFailure("instances", failure), ["cluster"]],
+  ["a failure that was none: nobody", p => p.setFailure("claim/b", undefined), []],
+];
+
+function replacing(picture: ClusterPicture): void {
+  const spec = { replacements: [{ name: "r" }] };
+  picture.put("action", anAction("drift", { node: "elsewhere", spec: { ...spec, claim: { name: "e", uid: "e" } } }));
+  picture.put("node", aNode("r"));
+  picture.takeDirty();
+  picture.put("claim", aClaim("r"));
+}
+
+describe("who is looked at again after", () => {
+  test.each(cases)("%s", (_, change, expected) => {
+    const picture = aWorld(world);
+    change(picture);
+    expect([...picture.takeDirty()].sort()).toEqual(expected.sort());
+    expect(picture.takeDirty()).toEqual(new Set());
+  });
+});
+
+test("a pod wakes its pool only while the pool has more claims than replicas", () => {
+  const picture = aWorld({ ...world, pools: [aPool("p", { spec: { replicas: 2 } })] });
+  picture.put("pod", aPod("new", { on: "b" }));
+  expect(picture.takeDirty()).toEqual(new Set(["claim/b", "pool/p"]));
+});
+
+test("with another provider everything is looked at again", () => {
+  const picture = aWorld(world);
+  picture.setProvider({ ...picture.provider, name: "other" });
+  const kinds = ["claim", "node", "pool", "action", "cluster"] as const;
+  expect(picture.takeDirty()).toEqual(new Set(kinds.flatMap(kind => picture.subjects(kind))));
+});
