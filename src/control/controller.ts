@@ -185,6 +185,8 @@ class Shell implements Controller {
       countTurn(this.counts, clock.monotonic() - startedAt);
     }
     if (this.#isIdle()) for (const resolve of this.#whenIdle.splice(0)) resolve();
+    // Outside a term nobody is asked, whatever the end of an earlier one's commands asks for.
+    if (this.#epoch === undefined) return undefined;
     return earliest(this.#turns.standing.nextAt, this.#dispatch.lanes.nextAt);
   }
 

@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { ManualClock } from "../../test/kube/manual-clock.ts";
+import { refusal, ScriptedApi } from "../../test/scripted-shell.ts";
+import type { Notice } from "../decide/decision.ts";
+import { zeroCounts } from "./counts.ts";
+import { Events } from "./events.ts";
+
+const minuteMs = 60_000;
+const aNotice = (more: Partial<Notice> = {}): Notice => ({
+  about: { kind: "Node", name: "a", uid: "a-uid" },
+  type: "Warning",
+  reason: "FailedDraining",
+  message: "held by web",
+  ...more,
+});
+
+let clock: ManualClock;
+let server: ScriptedApi;
+let events: Events;
+let counts: ReturnType<typeof zeroCounts>["events"];
+
+beforeEach(() => {
+  clock = new ManualClock();
+  server = new ScriptedApi();
+  counts = zeroCounts().events;
+  events = new Events({ api: server.api, clock, counts });
+});
+
+async function saidAfter(notice: Notice, ms: number): Promise<boolean> {
+  await clock.advance(ms);
+  const said = events.note(notice);
+  await clock.advance(0);
+  return said;
+}
+
+describe("events", () => {
+  test("are written to the namespace default about what has none, with who, what and when", async () => {
+    expect(await saidAfter(aNotice(), 0)).toBe(true);
+    expect(server.calls).toMatchObject([
+      {
+        verb: "create",
+        plural: "events",
+        body: {
+          metadata: { namespace: "default" },
+          involvedObject: { apiVersion: "v1", kind: "Node", name: "a", uid: "a-uid" },
+          type: "Warning",
+          reason: "FailedDraining",
+          message: "held by web",
+          count: 1,
+          firstTimestamp: "2026-11-15T12:00:00Z",
+          source: { component: "fettle" },
+        },
+      },
+    ]);
+    expect(counts).toEqual({ written: 1, repeated: 0, dropped: 0, failed: 0 });
+  });
+
+  test("are written beside a pod in its own namespace", async () => {
+    await saidAfter(aNotice({ about: { kind: "Pod", name: "p", namespace: "shop", uid: "p-uid" } }), 0);
+    expect(server.calls[0]?.body).toMatchObject({
+      metadata: { namespace: "shop" },
+      involvedObject: { kind: "Pod", namespace: "shop" },
+    });
+  });
+
+  test("are said again after two minutes, by counting the one that is there", async () => {
+    await saidAfter(aNotice(), 0);
+    expect(await saidAfter(aNotice(), 2 * minuteMs - 1)).toBe(false);
+    expect(await saidAfter(aNotice(), 1)).toBe(true);
+    expect(server.calls[1]).toMatchObject({
+      verb: "patch",
+      name: server.calls[0]?.name,
+      body: { count: 2, lastTimestamp: "2026-11-15T12:02:00Z" },
+    });
+    expect(counts).toMatchObject({ written: 1, repeated: 1 });
+  });
+
+  test("are made anew when the server has forgotten the first one, or would have by now", async () => {
+    await saidAfter(aNotice(), 0);
+    server.answers.push(({ verb }) => (verb === "patch" ? Promise.reject(refusal(404, "NotFound")) : undefined));
+    await saidAfter(aNotice(), 2 * minuteMs);
+    await saidAfter(aNotice(), 61 * minuteMs);
+    expect(server.writes.map(write => write.split(" ")[0])).toEqual(["create", "patch", "create", "create"]);
+    expect(server.calls[3]?.body).toMatchObject({ count: 1 });
+  });
+
+  test("about a blocked repair come every quarter of an hour", async () => {
+    const blocked = aNotice({ reason: "NodeRepairBlocked" });
+    await saidAfter(blocked, 0);
+    expect(await saidAfter(blocked, 15 * minuteMs - 1)).toBe(false);
+    expect(await saidAfter(blocked, 1)).toBe(true);
+  });
+
+  test("with other words are others, within what one object may say", async () => {
+    const said = await Promise.all(
+      Array.from({ length: 15 }, (_, index) => events.note(aNotice({ message: `held by web-${index}` }))),
+    );
+    expect(said.filter(Boolean)).toHaveLength(10);
+    expect(counts.dropped).toBe(5);
+    // One more every half minute.
+    expect(await saidAfter(aNotice({ message: "later" }), 30_000)).toBe(true);
+    expect(await saidAfter(aNotice({ message: "much later" }), 0)).toBe(false);
+    expect(await saidAfter(aNotice({ about: { kind: "Node", name: "b", uid: "b-uid" } }), 0)).toBe(true);
+  });
+
+  test("are bounded over all objects, and come back as time passes", async () => {
+    const about = (index: number) => aNotice({ about: { kind: "Node", name: `n-${index}`, uid: `uid-${index}` } });
+    for (let index = 0; index < 150; index++) events.note(about(index));
+    await clock.advance(0);
+    expect(counts).toMatchObject({ written: 100, dropped: 50 });
+    expect(await saidAfter(about(200), 200)).toBe(true);
+    expect(await saidAfter(about(201), 0)).toBe(false);
+  });
+
+  test("that cannot be written are counted and lost", async () => {
+    server.answers.push(() => Promise.reject(refusal(403, "Forbidden")));
+    await saidAfter(aNotice(), 0);
+    await saidAfter(aNotice(), 2 * minuteMs);
+    expect(counts.failed).toBe(2);
+  });
+
+  test("are cut where they are too long, in name and message", async () => {
+    const about = { kind: "Node", name: "n".repeat(253), uid: "u" } as const;
+    await saidAfter(aNotice({ about, message: "m".repeat(2000) }), 0);
+    const { metadata, message } = server.calls[0]?.body as { metadata: { name: string }; message: string };
+    expect(metadata.name.length).toBeLessThanOrEqual(253);
+    expect(message).toHaveLength(1024);
+  });
+});

@@ -1,0 +1,190 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { ManualClock } from "../../test/kube/manual-clock.ts";
+import type { Command, Outcome } from "../decide/decision.ts";
+import { type Ended, type Errand, Lanes } from "./lanes.ts";
+
+type Running = { errand: Errand; signal: AbortSignal; end(outcome: Outcome): void; fail(error: unknown): void };
+
+let clock: ManualClock;
+let lanes: Lanes;
+let running: Running[];
+let ended: Ended[];
+let inTerm: boolean;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  running = [];
+  ended = [];
+  inTerm = true;
+  lanes = new Lanes({
+    clock,
+    random: () => 0.5,
+    mayResend: () => inTerm,
+    ended: end => ended.push(end),
+    run: (errand, signal) =>
+      new Promise((end, fail) => {
+        running.push({ errand, signal, end, fail });
+      }),
+  });
+});
+
+const lookUp = (providerID: string): Errand => errand({ kind: "look-up-instance", providerID, why: "" });
+const open = (name: string): Errand =>
+  errand({ kind: "delete-claim", claim: { name, uid: "u" }, resourceVersion: "1", why: "" });
+const update = (name: string): Errand => {
+  return errand({ kind: "update-claim", claim: { name, uid: "u" }, resourceVersion: "1", why: "" });
+};
+
+function errand(command: Command, subject: Errand["subject"] = "claim/a"): Errand {
+  return { command, rule: "rule", subject, epoch: 1 };
+}
+
+async function end(index: number, outcome: Outcome): Promise<void> {
+  running[index]?.end(outcome);
+  await clock.advance(0);
+}
+
+const done: Outcome = { result: "done" };
+const unknown: Outcome = { result: "retry", reason: "", message: "reset", unknown: true };
+
+describe("lanes", () => {
+  test("run one command at a time on an object, and name whoever else wanted it when it is free", async () => {
+    expect(lanes.offer(lookUp("x"), clock.now())).toBe(true);
+    expect(lanes.offer({ ...lookUp("x"), subject: "claim/b" }, clock.now())).toBe(false);
+    expect(lanes.offer(lookUp("y"), clock.now())).toBe(true);
+    expect(lanes.ready(clock.now()).subjects).toEqual([]);
+    await end(0, done);
+    expect(lanes.nextAt).toBe(clock.now());
+    expect(lanes.ready(clock.now()).subjects).toEqual(["claim/b", "claim/a"]);
+    expect(lanes.runningCount).toBe(1);
+  });
+
+  test("run at most 32 at once; who waits for room is served in the order of coming", async () => {
+    for (let index = 0; index < 32; index++) expect(lanes.offer(lookUp(`${index}`), clock.now())).toBe(true);
+    for (const subject of ["claim/first", "claim/second", "claim/third"] as const) {
+      expect(lanes.offer({ ...lookUp(`late ${subject}`), subject }, clock.now())).toBe(false);
+    }
+    expect([lanes.hasRoomForWaiting, lanes.waitingForRoomCount]).toEqual([false, 3]);
+    expect(lanes.takeForRoom()).toEqual([]);
+    await end(4, done);
+    await end(9, done);
+    expect(lanes.hasRoomForWaiting).toBe(true);
+    expect(lanes.takeForRoom()).toEqual(["claim/first", "claim/second"]);
+    expect(lanes.takeForRoom()).toEqual(["claim/third"]);
+  });
+
+  test("give a call that hangs up after its time, though it does not heed its signal, and go on without it", async () => {
+    lanes.offer(lookUp("x"), clock.now());
+    lanes.offer(lookUp("y"), clock.now());
+    await end(1, done);
+    await clock.advance(19_999);
+    expect(ended).toHaveLength(1);
+    await clock.advance(1);
+    expect(running[0]?.signal.aborted).toBe(true);
+    expect(ended[1]).toMatchObject({ outcome: { result: "retry", reason: "", unknown: true }, failureCount: 1 });
+    expect(lanes.runningCount).toBe(0);
+    // Its answer comes at last: nobody listens.
+    await end(0, done);
+    expect(ended).toHaveLength(2);
+  });
+
+  test("give a launch more time than a write", async () => {
+    lanes.offer(errand({ kind: "launch-instance", claim: { name: "a", uid: "u" }, why: "" }), clock.now());
+    await clock.advance(89_999);
+    expect(ended).toEqual([]);
+    await clock.advance(1);
+    expect(ended).toHaveLength(1);
+  });
+
+  test("keep a failed lane back and name who waits when its time has come", async () => {
+    lanes.offer(lookUp("x"), clock.now());
+    await end(0, { result: "retry", reason: "InternalError", message: "" });
+    expect(ended[0]).toMatchObject({ failureCount: 1, retryAt: clock.now() + 1000, isUnresolved: false });
+    expect(lanes.ready(clock.now()).subjects).toEqual(["claim/a"]);
+    expect(lanes.offer(lookUp("x"), clock.now())).toBe(false);
+    await clock.advance(999);
+    expect(lanes.ready(clock.now()).subjects).toEqual([]);
+    await clock.advance(1);
+    expect(lanes.ready(clock.now()).subjects).toEqual(["claim/a"]);
+    expect(lanes.offer(lookUp("x"), clock.now())).toBe(true);
+  });
+
+  test("an exception is an end like any other", async () => {
+    lanes.offer(lookUp("x"), clock.now());
+    running[0]?.fail(new Error("broken"));
+    await clock.advance(0);
+    expect(ended[0]?.outcome).toMatchObject({ result: "retry", message: "broken" });
+  });
+
+  test("send the very command again whose result is unknown, and no other on that object until it is known", async () => {
+    const sent = open("a");
+    lanes.offer(sent, clock.now());
+    await end(0, unknown);
+    expect(ended[0]?.isUnresolved).toBe(true);
+    expect(lanes.offer(update("a"), clock.now())).toBe(false);
+    expect(lanes.ready(clock.now())).toEqual({ subjects: [], unresolved: [] });
+    await clock.advance(1000);
+    expect(lanes.ready(clock.now()).unresolved).toEqual([sent]);
+    expect(lanes.offer(sent, clock.now())).toBe(true);
+    await end(1, { result: "already-so" });
+    expect(lanes.ready(clock.now())).toEqual({ subjects: ["claim/a"], unresolved: [] });
+    expect(lanes.offer(update("a"), clock.now())).toBe(true);
+  });
+
+  test("bring what must be sent again back, though there was no room or it was held", async () => {
+    const sent = open("a");
+    lanes.offer(sent, clock.now());
+    await end(0, unknown);
+    for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`), clock.now());
+    await clock.advance(1000);
+    expect(lanes.ready(clock.now()).unresolved).toEqual([sent]);
+    expect(lanes.offer(sent, clock.now())).toBe(false);
+    await clock.advance(1000);
+    expect(lanes.ready(clock.now()).unresolved).toEqual([sent]);
+    lanes.postpone(sent, clock.now());
+    await clock.advance(1000);
+    expect(lanes.ready(clock.now()).unresolved).toEqual([sent]);
+  });
+
+  test("leave an unknown result to a new decision where the picture carries nothing of it", async () => {
+    lanes.offer(lookUp("x"), clock.now());
+    await end(0, unknown);
+    expect(ended[0]?.isUnresolved).toBe(false);
+    expect(lanes.ready(clock.now()).subjects).toEqual(["claim/a"]);
+  });
+
+  test("pursue nothing of an earlier term", async () => {
+    const sent = open("a");
+    lanes.offer(sent, clock.now());
+    lanes.offer(open("b"), clock.now());
+    await end(0, unknown);
+    expect(lanes.reset()).toEqual([sent]);
+    expect([lanes.reset(), lanes.nextAt]).toEqual([[], undefined]);
+    // Of one that ends after its term, too.
+    inTerm = false;
+    await end(1, unknown);
+    expect(ended[1]?.isUnresolved).toBe(false);
+  });
+
+  test("forget what has long been quiet, and say what had failed there", async () => {
+    lanes.offer(lookUp("x"), clock.now());
+    lanes.offer(lookUp("y"), clock.now());
+    await end(0, { result: "retry", reason: "", message: "" });
+    await end(1, done);
+    lanes.ready(clock.now());
+    expect(lanes.forget(clock.now() + 600_999)).toEqual([]);
+    expect(lanes.forget(clock.now() + 601_000)).toEqual(["instance/x"]);
+    expect(lanes.forget(clock.now() + 601_000)).toEqual([]);
+  });
+
+  test("are idle when nothing runs", async () => {
+    await lanes.idle();
+    lanes.offer(lookUp("x"), clock.now());
+    let isIdle = false;
+    void lanes.idle().then(() => (isIdle = true));
+    await clock.advance(1);
+    expect(isIdle).toBe(false);
+    await end(0, done);
+    expect(isIdle).toBe(true);
+  });
+});

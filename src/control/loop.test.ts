@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import { ManualClock } from "../../test/kube/manual-clock.ts";
+import { Loop } from "./loop.ts";
+
+function turning(next: (clock: ManualClock) => number | undefined = () => undefined) {
+  const clock = new ManualClock();
+  const start = clock.monotonic();
+  const turns: number[] = [];
+  const loop = new Loop(clock, () => {
+    turns.push(clock.monotonic() - start);
+    return next(clock);
+  });
+  return { clock, loop, turns };
+}
+
+describe("the loop", () => {
+  test("makes one turn of a burst, a moment after it began", async () => {
+    const { clock, loop, turns } = turning();
+    for (let index = 0; index < 1000; index++) loop.wake();
+    expect(loop.isWoken).toBe(true);
+    await clock.advance(9);
+    loop.wake();
+    expect(turns).toEqual([]);
+    await clock.advance(1);
+    expect(turns).toEqual([10]);
+    expect(loop.isWoken).toBe(false);
+  });
+
+  test("comes back at the instant that the turn asks for, or before if something changes", async () => {
+    const { clock, loop, turns } = turning(({ now, monotonic }) => (monotonic() < 3000 ? now() + 5000 : undefined));
+    loop.wake();
+    await clock.advance(100);
+    loop.wake();
+    await clock.advance(20_000);
+    expect(turns).toEqual([10, 110, 5110]);
+  });
+
+  test("comes back at once for an instant that has passed", async () => {
+    let count = 0;
+    const { clock, loop, turns } = turning(({ now }) => (++count < 3 ? now() - 1 : undefined));
+    loop.wake();
+    await clock.advance(100);
+    expect(turns).toEqual([10, 10, 10]);
+  });
+
+  test("looks at the wall clock every minute, so that a clock set forward is not slept through", async () => {
+    const { clock, loop, turns } = turning(({ now }) => now() + 3_600_000);
+    loop.wake();
+    await clock.advance(120_100);
+    expect(turns).toEqual([10, 60_010, 120_010]);
+  });
+
+  test("stands still for as long as it is told, whatever wakes it", async () => {
+    const { clock, loop, turns } = turning();
+    loop.wake();
+    loop.pause(10_000);
+    loop.wake();
+    await clock.advance(9_999);
+    expect(turns).toEqual([]);
+    await clock.advance(1);
+    expect(turns).toEqual([10_000]);
+  });
+
+  test("makes no turn once it is stopped", async () => {
+    const { clock, loop, turns } = turning();
+    loop.wake();
+    loop.stop();
+    loop.wake();
+    await clock.advance(100_000);
+    expect(turns).toEqual([]);
+  });
+});
