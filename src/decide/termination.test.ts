@@ -313,6 +313,18 @@ describe("finalize", () => {
     expect(of(decision, "update-claim")).toEqual([]);
   });
 
+  test("a node that fell silent as its machine ended was drained all the same", () => {
+    const decision = decided(now, { ...ended, nodes: [leavingNode({ ready: "Unknown" })] });
+    const [update] = of(decision, "update-action");
+    expect(update?.progress?.steps?.map(({ message }) => message)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
   test("then, when no node is left, the claim's", () => {
     expect(decided(now, { ...ended, nodes: [] }).commands).toMatchObject([
       { kind: "update-claim", metadata: { removeFinalizers: [terminationFinalizer] } },
