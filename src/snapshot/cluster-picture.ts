@@ -104,12 +104,8 @@ export class ClusterPicture extends IndexedPicture implements Picture {
 
   /** The watch says that it is gone. */
   remove<K extends Kind>(kind: K, view: ViewByKind[K]): void {
-    const identity = identityOf(view);
-    this.#change(kind, identity, shown => this.#inFlight[kind].removed(identity, shown));
-    // What last failed on an object is of no interest once it is gone.
-    const { namespace, name } = identity;
-    const isGone = this.get(kind, name, namespace) === undefined;
-    if (isGone) this.#failures.delete(namespace === "" ? `${kind}/${name}` : `${kind}/${namespace}/${name}`);
+    this.#change(kind, identityOf(view), shown => this.#inFlight[kind].removed(view, shown));
+    this.#forgetFailure(kind, identityOf(view));
   }
 
   /** An object as the server has just answered it to us. It stands until the watch has caught up. */
@@ -126,7 +122,8 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   wroteGone(kind: Kind, name: string, uid: string, namespace = ""): void {
     this.#inFlight[kind].bury(uid);
     const shown = this.get(kind, name, namespace);
-    if (shown !== undefined && identityOf(shown).uid === uid) this.remove(kind, shown);
+    if (shown !== undefined && identityOf(shown).uid === uid) this.#goneByAnswer(kind, shown);
+    this.#forgetFailure(kind, { namespace, name });
   }
 
   /** A command is sent: whoever counts, counts it from now on. */
@@ -211,6 +208,16 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     if (after === before) return;
     this.replace(kind, { before, after });
     this.#mark(concernedByChange(this, kind, { before, after }));
+  }
+
+  #goneByAnswer<K extends Kind>(kind: K, view: ViewByKind[K]): void {
+    this.#change(kind, identityOf(view), shown => this.#inFlight[kind].gone(view, shown));
+  }
+
+  // What last failed on an object is of no interest once it is gone.
+  #forgetFailure(kind: Kind, { namespace, name }: Pick<Identity, "namespace" | "name">): void {
+    if (this.get(kind, name, namespace) !== undefined) return;
+    this.#failures.delete(namespace === "" ? `${kind}/${name}` : `${kind}/${namespace}/${name}`);
   }
 
   #expect<K extends Kind>(kind: K, expectation: { by: string; name: string; effect: Effect<ViewByKind[K]> }): void {

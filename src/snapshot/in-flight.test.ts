@@ -64,6 +64,15 @@ describe("the answer to our own write", () => {
     expect(picture.claim("a")).toBeUndefined();
   });
 
+  test("is followed by our next one, also by one that takes the first back", () => {
+    const picture = aWorld({ claims: [claim] });
+    picture.wrote("claim", written);
+    picture.wrote("claim", version(claim, "14"));
+    expect(shown(picture, "a")).toBe("14");
+    picture.put("claim", written);
+    expect(shown(picture, "a")).toBe("14");
+  });
+
   test("goes with the object", () => {
     const picture = aWorld({ claims: [claim] });
     picture.wrote("claim", written);
@@ -111,6 +120,21 @@ describe("what the server told us is gone", () => {
     picture.wroteGone("claim", "a", claim.uid);
     picture.put("claim", successor);
     expect(picture.claim("a")).toBe(successor);
+  });
+
+  test("has outlived earlier objects of that name, whatever the watch still brings of them", () => {
+    const picture = aWorld();
+    const ours = version(claim, "20", { uid: "ours" });
+    picture.wrote("claim", ours);
+    picture.wroteGone("claim", "a", "ours");
+    picture.put("claim", claim);
+    expect(picture.claim("a")).toBeUndefined();
+    picture.remove("claim", claim);
+    picture.put("claim", ours);
+    expect(picture.claim("a")).toBeUndefined();
+    picture.remove("claim", ours);
+    picture.put("claim", version(claim, "30", { uid: "next" }));
+    expect(shown(picture, "a")).toBe("30");
   });
 
   test("is there again if a later list has it: etcd was restored from a backup", () => {

@@ -15,7 +15,8 @@ type Entry<V> = {
   watched: V | undefined;
   /** The version of the last event, also of one that changed nothing visible. */
   seen: string | undefined;
-  written: { view: V; version: string | undefined } | undefined;
+  /** What the server has told us in an answer; no view: that it is gone. */
+  written: { view: V | undefined; version: string | undefined } | undefined;
   effects: Map<string, Effect<V>>;
 };
 
@@ -42,11 +43,24 @@ export class InFlight<V extends View> {
     return this.#resolve(identity, entry);
   }
 
-  removed(identity: Identity, shown: V | undefined): V | undefined {
+  removed(view: V, shown: V | undefined): V | undefined {
+    const identity = identityOf(view);
     this.bury(identity.uid);
     const entry = this.#entryOf(identity, shown);
     if (isOf(identity, entry.watched)) entry.watched = undefined;
-    if (isOf(identity, entry.written?.view)) entry.written = undefined;
+    const { written } = entry;
+    const isLate = isBefore(entry.seen ?? versionOf(view), written?.version);
+    if (isOf(identity, written?.view) || !isLate) entry.written = undefined;
+    return this.#resolve(identity, entry);
+  }
+
+  /** By an answer to us. What is older than the last that we know of it, of whatever object of that name, is late. */
+  gone(view: V, shown: V | undefined): V | undefined {
+    const identity = identityOf(view);
+    this.bury(identity.uid);
+    const entry = this.#entryOf(identity, shown);
+    const version = versionOf(view) ?? entry.written?.version ?? entry.seen;
+    entry.written = version === undefined ? undefined : { view: undefined, version };
     return this.#resolve(identity, entry);
   }
 
@@ -63,9 +77,9 @@ export class InFlight<V extends View> {
   wrote(view: V, version: string | undefined, shown: V | undefined): V | undefined {
     const identity = identityOf(view);
     if (this.#gone.has(identity.uid)) return shown;
-    if (isLeaving(view)) return this.removed(identity, shown);
+    if (isLeaving(view)) return this.gone(view, shown);
     const entry = this.#entryOf(identity, shown);
-    if (!this.#isCaughtUp(entry, { view, version })) entry.written = { view, version };
+    if (this.#isNews(entry, view, version)) entry.written = { view, version };
     return this.#resolve(identity, entry);
   }
 
@@ -95,6 +109,9 @@ export class InFlight<V extends View> {
    */
   relisted(): V[] {
     this.#gone.clear();
+    for (const entry of this.#entries.values()) {
+      if (entry.written !== undefined && entry.written.view === undefined) entry.written = undefined;
+    }
     return [...this.#entries.values()].flatMap(({ watched }) => watched ?? []);
   }
 
@@ -107,7 +124,8 @@ export class InFlight<V extends View> {
 
   #resolve(identity: Identity, entry: Entry<V>): V | undefined {
     const isHidden = entry.watched !== undefined && this.#gone.has(identityOf(entry.watched).uid);
-    let view = entry.written?.view ?? (isHidden ? undefined : entry.watched);
+    const watched = isHidden ? undefined : entry.watched;
+    let view = entry.written === undefined ? watched : entry.written.view;
     for (const [command, effect] of entry.effects) {
       const next = effect(view);
       if (next === view) entry.effects.delete(command);
@@ -118,10 +136,13 @@ export class InFlight<V extends View> {
     return view;
   }
 
-  #isCaughtUp({ watched, seen }: Entry<V>, { view, version }: { view: V; version: string | undefined }): boolean {
-    if (watched === undefined || identityOf(watched).uid !== identityOf(view).uid) return false;
+  // Not if the watch, or a later answer, was faster, nor if it looks like what the watch shows.
+  #isNews({ watched, seen, written }: Entry<V>, view: V, version: string | undefined): boolean {
+    if (written !== undefined) return !isBefore(version, written.version);
+    if (watched === undefined) return true;
     const shown = seen ?? versionOf(watched);
-    return looksLike(watched, view) || (shown !== undefined && version !== undefined && !isOlder(shown, version));
+    const isAhead = shown !== undefined && version !== undefined && !isOlder(shown, version);
+    return !isAhead && !looksLike(watched, view);
   }
 }
 
