@@ -21,8 +21,13 @@ import type { InstanceListView, InstanceView } from "./views.ts";
 
 /** What control/ports.ts `Feed` takes. */
 type FeedOf<V> = {
-  project(raw: KubeObject, previous: V | undefined): V;
-  handlers: { added(view: V): void; updated(view: V): void; deleted(view: V): void; synced(): void };
+  readonly project: (raw: KubeObject, previous: V | undefined) => V;
+  readonly handlers: {
+    readonly added: (view: V) => void;
+    readonly updated: (view: V) => void;
+    readonly deleted: (view: V) => void;
+    readonly synced: () => void;
+  };
 };
 
 export class ClusterPicture extends IndexedPicture implements Picture {

@@ -91,7 +91,7 @@ const actions = fc
       nodePool,
     };
     const status = phase === "Done" || phase === "Failed" ? { finishedAt: formatTime(at(finished)) } : {};
-    return { ...anAction(name, { phase, status }), spec: { ...spec, ...present(optional) } } as ActionView;
+    return { ...anAction(name, { phase, status }), spec: { ...spec, ...present(optional) } };
   });
 
 const others: fc.Arbitrary<[Kind, View]> = fc.oneof(
@@ -145,11 +145,11 @@ const commands: fc.Arbitrary<Sent> = fc.oneof(
   }),
 );
 
-type Step = { readonly told: string; run(picture: ClusterPicture, version: number): void };
+type Step = { readonly told: string; readonly run: (picture: ClusterPicture, version: number) => void };
 
 const withVersion = (view: View, version: number): View =>
   "resourceVersion" in view ? { ...view, resourceVersion: String(version) } : view;
-const step = (told: string, run: Step["run"]): Step => ({ told, run, ...{ toString: () => told } });
+const step = (told: string, run: Step["run"]): Step => ({ told, run });
 const described = ([kind, view]: [Kind, View]) => `${kind} ${JSON.stringify(identityOf(view))}`;
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
@@ -461,7 +461,10 @@ test("the picture never shows an object older than our own last write of it, and
       const deliver = () => {
         const { view, isGone } = waiting.shift() ?? {};
         if (view === undefined) return;
-        for (const _ of repeats ? [1, 2] : [1]) isGone ? picture.remove("claim", view) : picture.put("claim", view);
+        for (const _ of repeats ? [1, 2] : [1]) {
+          if (isGone) picture.remove("claim", view);
+          else picture.put("claim", view);
+        }
         const shown = picture.claim("a");
         expect(shown === undefined ? ours : Number(versionOf(shown))).toBeGreaterThanOrEqual(ours);
       };
