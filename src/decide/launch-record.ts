@@ -151,13 +151,15 @@ function compareResults(a: LaunchResult, b: LaunchResult): number {
 }
 
 // One pass over what may be thousands, of which four are kept.
-function latestOf(results: readonly LaunchResult[]): readonly LaunchResult[] {
-  let latest: LaunchResult[] = [];
+function latestOf(results: Iterable<LaunchResult>): readonly LaunchResult[] {
+  const latest: LaunchResult[] = [];
   for (const result of results) {
     const [oldest] = latest;
     if (latest.length === resultsMax && oldest && compareResults(result, oldest) < 0) continue;
     if (latest.some(known => known.uid === result.uid)) continue;
-    latest = [...latest, result].sort(compareResults).slice(-resultsMax);
+    latest.push(result);
+    latest.sort(compareResults);
+    if (latest.length > resultsMax) latest.shift();
   }
   return latest;
 }

@@ -116,9 +116,9 @@ function labelled(claim: ClaimView, instance: Instance): { metadata?: MetadataCh
 }
 
 function singleValues({ spec }: ClaimView): Record<string, string> {
-  const single = [...setsOfRequirements(spec.requirements)].flatMap(([key, { complement, absent, values }]) => {
+  const single = [...setsOfRequirements(spec.requirements)].flatMap(([key, { complement, values }]) => {
     const [value, ...others] = values;
-    return complement || absent || value === undefined || others.length > 0 ? [] : [[key, value] as const];
+    return complement || value === undefined || others.length > 0 ? [] : [[key, value] as const];
   });
   return Object.fromEntries(single);
 }

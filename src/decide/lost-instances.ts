@@ -24,13 +24,14 @@ type Judged = {
 
 export function lostInstances(listed: InstanceListView, context: Context): Decision {
   const { picture } = context;
-  const launched = launchedClaims(listed, picture);
-  if (launched.length === 0) return nothing;
   const ids = new Set(listed.instances.map(({ providerID }) => providerID));
-  const lost = launched.filter(
-    ({ providerID = "" }) => !ids.has(providerID) && !isSeenSince(providerID, listed, picture),
-  );
-  if (isTooMany(lost.length, launched.length)) return { ...nothing, refusals: [tooMany(lost.length, launched.length)] };
+  const isMissing = ({ providerID = "" }: ClaimView) =>
+    !ids.has(providerID) && !isSeenSince(providerID, listed, picture);
+  const lost = [...picture.claims()].filter(claim => isMissing(claim) && isExpected(claim, listed, picture));
+  if (lost.length > 1) {
+    const total = [...picture.claims()].filter(claim => isExpected(claim, listed, picture)).length;
+    if (isTooMany(lost.length, total)) return { ...nothing, refusals: [tooMany(lost.length, total)] };
+  }
   const judged = lost.map(claim => judge(claim, context));
   const wakes = judged.flatMap(({ wakeAt }) => wakeAt ?? []);
   return {
@@ -43,12 +44,10 @@ export function lostInstances(listed: InstanceListView, context: Context): Decis
 }
 
 /** Ours, staying, and launched early enough to be in the list. */
-function launchedClaims({ at }: InstanceListView, picture: Picture): readonly ClaimView[] {
-  return [...picture.claims()].filter(claim => {
-    if (claim.providerID === undefined || claim.deletingSince !== undefined) return false;
-    const since = conditionOf(claim.conditions, "Launched")?.since ?? claim.createdAt;
-    return since + launchedBeforeMs <= at && servedClass(claim.spec.nodeClassRef, picture.provider) !== undefined;
-  });
+function isExpected(claim: ClaimView, { at }: InstanceListView, { provider }: Picture): boolean {
+  if (claim.providerID === undefined || claim.deletingSince !== undefined) return false;
+  const since = conditionOf(claim.conditions, "Launched")?.since ?? claim.createdAt;
+  return since + launchedBeforeMs <= at && servedClass(claim.spec.nodeClassRef, provider) !== undefined;
 }
 
 function isSeenSince(providerID: string, { at }: InstanceListView, picture: Picture): boolean {

@@ -74,6 +74,8 @@ describe("a pool says", () => {
 
   test.each<[string, Partial<PoolView>]>([
     ["its count", { status: { nodes: 1 } }],
+    ["its resources", { status: { resources: { cpu: "8500m", memory: "16Gi", "example.com/gpu": "2", nodes: "3" } } }],
+    ["what it has no more", { status: { resources: { cpu: "8500m", memory: "16Gi", disk: "1", nodes: "3" } } }],
     ["its class", { status: { nodeClassObservedGeneration: 9 } }],
     ["its conditions", { conditions: [] }],
     ["its record", { annotations: {} }],

@@ -20,6 +20,7 @@ import { classHold, type Hold, launchHold, refusalOf } from "./launch.ts";
 import {
   formatLaunchRecord,
   type LaunchRecord,
+  type LaunchResult,
   launchRecordOf,
   launchResultOf,
   nextBackoff,
@@ -50,10 +51,10 @@ function withoutClass({ name }: PoolView, { picture }: Context): Decision {
 
 function decidePool(view: PoolView, nodeClass: NodeClassRef, { picture, now }: Context): Decision {
   const { provider } = picture;
-  const claims = [...picture.claimsOfPool(view.name)];
+  const claims = picture.claimsOfPool(view.name);
   const generation = generationOf(nodeClass, provider);
-  const results = claims.flatMap(claim => launchResultOf(claim) ?? []);
-  const record = nextLaunchRecord(launchRecordOf(view), `${view.generation}/${generation ?? observed(view)}`, results);
+  const generations = `${view.generation}/${generation ?? observed(view)}`;
+  const record = nextLaunchRecord(launchRecordOf(view), generations, resultsOf(claims));
   const backoff = nextBackoff(view.status.launchBackoff, record);
   const status: StatusChange<NodePoolStatus> = {
     ...totals(claims),
@@ -100,22 +101,30 @@ function conditionsOf(
   return withReady(list, poolParts);
 }
 
-/** Of the claims that were launched and are to stay, as upstream counts them; the claim's word, not the node's. */
-function totals(claims: readonly ClaimView[]): Pick<NodePoolStatus, "nodes" | "resources"> {
-  const counted = claims.filter(claim => claim.providerID !== undefined && claim.deletingSince === undefined);
-  return { nodes: counted.length, resources: { ...capacityOf(counted), nodes: String(counted.length) } };
+function* resultsOf(claims: Iterable<ClaimView>): Iterable<LaunchResult> {
+  for (const claim of claims) {
+    const result = launchResultOf(claim);
+    if (result !== undefined) yield result;
+  }
 }
 
-// Most nodes of a pool say the same: each text is read once, however many say it.
-function capacityOf(claims: readonly ClaimView[]): Record<string, string> {
-  const countByText = new Map<string, Map<string, number>>();
-  for (const { status } of claims) {
-    for (const [resource, amount] of Object.entries(status.capacity ?? {})) {
-      const counts = countByText.get(resource) ?? new Map<string, number>();
-      countByText.set(resource, counts.set(String(amount), (counts.get(String(amount)) ?? 0) + 1));
+/** Of the claims that were launched and are to stay, as upstream counts them; the claim's word, not the node's. */
+function totals(claims: Iterable<ClaimView>): Pick<NodePoolStatus, "nodes" | "resources"> {
+  let nodes = 0;
+  // Most nodes of a pool say the same: each text is read once, however many say it.
+  const countsByResource = new Map<string, Map<string, number>>();
+  for (const { providerID, deletingSince, status } of claims) {
+    if (providerID === undefined || deletingSince !== undefined) continue;
+    nodes++;
+    for (const resource in status.capacity) {
+      const text = String(status.capacity[resource]);
+      const counts = countsByResource.get(resource) ?? new Map<string, number>();
+      if (counts.size === 0) countsByResource.set(resource, counts);
+      counts.set(text, (counts.get(text) ?? 0) + 1);
     }
   }
-  return Object.fromEntries([...countByText].map(([resource, counts]) => [resource, sumOf(counts)]));
+  const sums = [...countsByResource].map(([resource, counts]) => [resource, sumOf(counts)] as const);
+  return { nodes, resources: { ...Object.fromEntries(sums), nodes: String(nodes) } };
 }
 
 function sumOf(counts: ReadonlyMap<string, number>): string {

@@ -29,8 +29,8 @@ type Wish = { readonly wanted: number; readonly nodeClass: NodeClassRef };
 function keep(pool: PoolView, { wanted, nodeClass }: Wish, context: Context): Decision {
   const claims = [...context.picture.claimsOfPool(pool.name)];
   const staying = claims.filter(({ deletingSince }) => deletingSince === undefined);
-  const missing = wanted - staying.length;
-  if (missing > 0) return create(pool, { missing, nodeClass, claims }, context);
+  if (staying.length === wanted) return nothing;
+  if (staying.length < wanted) return create(pool, { missing: wanted - staying.length, nodeClass, claims }, context);
   const surplus = staying.filter(claim => !isGoing(claim, context.picture)).length - wanted;
   return surplus > 0 ? release(pool, { surplus, staying }, context) : nothing;
 }

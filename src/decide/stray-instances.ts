@@ -31,16 +31,15 @@ export function strayInstances(listed: InstanceListView, context: Context): Deci
   };
 }
 
-// By tag and by providerID: either alone may be what is left of a write that was cut short.
+// By providerID and by tag: either alone may be what is left of a write that was cut short.
 function unclaimed(instances: readonly ListedInstance[], picture: Picture): readonly ListedInstance[] {
   if (instances.length === 0) return [];
-  const uids = new Set<string>();
   const providerIDs = new Set<string>();
-  for (const { uid, providerID } of picture.claims()) {
-    uids.add(uid);
-    if (providerID !== undefined) providerIDs.add(providerID);
-  }
-  return instances.filter(one => !uids.has(one.claimUid ?? "") && !providerIDs.has(one.providerID));
+  for (const { providerID } of picture.claims()) if (providerID !== undefined) providerIDs.add(providerID);
+  const strays = instances.filter(({ providerID }) => !providerIDs.has(providerID));
+  if (strays.length === 0) return [];
+  const uids = new Set([...picture.claims()].map(({ uid }) => uid));
+  return strays.filter(({ claimUid = "" }) => !uids.has(claimUid));
 }
 
 /** More than one and more than 5 %. */
