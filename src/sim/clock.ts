@@ -34,14 +34,18 @@ export class VirtualClock implements Clock {
     };
   }
 
-  /** Runs everything due up to and including `end`; what a timer starts by promises is settled before the next one. */
-  async runUntil(end: number): Promise<void> {
+  /**
+   * Runs everything due up to and including `end`; what a timer starts by promises is settled before the next one.
+   * `stepped` is called after each; "stop" ends the run there.
+   */
+  async runUntil(end: number, stepped?: () => "stop" | undefined): Promise<void> {
     await settled();
     for (let timer = this.#heap[0]; timer !== undefined && timer.at <= end; timer = this.#heap[0]) {
       pop(this.#heap);
       this.#now = Math.max(this.#now, timer.at);
       timer.run();
       await settled();
+      if (stepped?.() === "stop") return;
     }
     this.#now = Math.max(this.#now, end);
   }

@@ -24,10 +24,10 @@ type Call = Omit<ApiRequest, "group" | "version" | "plural" | "options"> & { opt
 type Limits = { signal?: AbortSignal; timeoutMs?: number };
 
 export class InProcessApi implements KubeApi {
-  readonly #server: ApiServer;
+  readonly #server: Pick<ApiServer, "handle">;
   readonly #clock: Clock;
 
-  constructor(server: ApiServer, clock: Clock) {
+  constructor(server: Pick<ApiServer, "handle">, clock: Clock) {
     this.#server = server;
     this.#clock = clock;
   }

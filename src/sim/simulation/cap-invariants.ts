@@ -1,0 +1,48 @@
+// I1: what is going away or has gone within the window is within every cap of the SafetyPolicy when another one starts.
+// Counted are the controller's own actions, which it always knows, and not what others began a moment ago.
+
+import { parseDuration } from "../../api/time.ts";
+import { type Action, allowed, capsOver, isDryRun, isOpen, type Ledger } from "./ledger.ts";
+
+export function capViolations(ledger: Ledger, started: Action, now: number): string[] {
+  // A person's own delete is held back by nothing.
+  if (started.spec.action === "Deletion") return [];
+  const nodeCount = ledger.nodeByName.size;
+  return capsOver(ledger.policy, started).flatMap(({ name, cap, counts }) => {
+    const counted = [...ledger.actionByName.values()].filter(action => !isDryRun(action) && counts(action));
+    const open = counted.filter(isOpen);
+    const inZone = open.filter(({ spec }) => spec.zone === started.spec.zone);
+    const { perWindow } = cap;
+    const windowMs = perWindow === undefined ? 0 : lengthOf(perWindow.duration);
+    const gone = counted.filter(action => isGoneSince(action, now - windowMs));
+    return [
+      exceeded(`the cap ${name}.cluster`, open.length, allowed(cap.cluster, nodeCount)),
+      exceeded(
+        `the cap ${name}.zone in ${started.spec.zone}`,
+        inZone.length,
+        allowed(cap.zone, zoneCount(ledger, started)),
+      ),
+      exceeded(`the cap ${name}.perWindow`, open.length + gone.length, allowed(perWindow?.nodes, nodeCount)),
+    ].flatMap(message => (message === undefined ? [] : [`I1 ${message} (by ${started.metadata.name})`]));
+  });
+}
+
+/** The one that starts is stored already, so it is among those counted. */
+function exceeded(what: string, count: number, most: number): string | undefined {
+  return count > most ? `${count} nodes are going or gone where ${what} allows ${most}` : undefined;
+}
+
+function zoneCount(ledger: Ledger, { spec }: Action): number {
+  const zoneKey = "topology.kubernetes.io/zone";
+  const inZone = (labels: Record<string, string> | undefined) => labels?.[zoneKey] === spec.zone;
+  return [...ledger.nodeByName.values()].filter(({ metadata }) => inZone(metadata.labels)).length;
+}
+
+function isGoneSince(action: Action, since: number): boolean {
+  return !isOpen(action) && action.status?.phase === "Done" && Date.parse(action.status.finishedAt ?? "") > since;
+}
+
+function lengthOf(duration: string): number {
+  const parsed = parseDuration(duration);
+  return parsed.ok ? parsed.value : 0;
+}

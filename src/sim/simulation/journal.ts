@@ -1,0 +1,85 @@
+// The journal of a simulation as lines that a person reads: what the controller decided, did and refused, and what
+// people and faults did meanwhile. A command is one line, at the instant and with the result of its end.
+
+import { formatTime, type Instant, secondMs } from "../../api/time.ts";
+import { type Command, type JournalEntry, laneOf, type Outcome, type Refusal } from "../../decide/decision.ts";
+import { commandText } from "./command-text.ts";
+
+/** What the world did, or what the simulation found. */
+export type WorldEntry = {
+  readonly at: Instant;
+  readonly event: "person" | "fault" | "process" | "violated" | "expected";
+  readonly message: string;
+};
+
+export type Entry = JournalEntry | WorldEntry;
+
+export class Journal {
+  readonly entries: Entry[] = [];
+  readonly #startedAt: Instant;
+
+  constructor(startedAt: Instant) {
+    this.#startedAt = startedAt;
+  }
+
+  add(entry: Entry): void {
+    this.entries.push(entry);
+  }
+
+  lines(): string[] {
+    const ended = new Set(this.entries.flatMap(entry => (entry.event === "ended" ? [entry.command] : [])));
+    // A command that has an end is told then; one that was only decided is a dry run's, or was still going at the end.
+    return this.entries
+      .filter(entry => (entry.event === "decided" ? !ended.has(entry.command) : !isQuiet(entry)))
+      .map(entry => `${elapsed(entry.at - this.#startedAt)}  ${textOf(entry)}`);
+  }
+}
+
+/** +01:02:03; a day has 24 hours, two have 48. */
+export function elapsed(ms: number): string {
+  const seconds = Math.floor(Math.abs(ms) / secondMs);
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return (ms < 0 ? "-" : "+") + parts.map(part => String(part).padStart(2, "0")).join(":");
+}
+
+function textOf(entry: Entry): string {
+  switch (entry.event) {
+    case "decided":
+      return `${told(entry.command)}  decided: ${entry.command.why}`;
+    case "ended":
+      return `${told(entry.command)}  ${outcomeText(entry.outcome)}: ${entry.command.why}`;
+    case "refused":
+      return `${entry.refusal.subject}  refused  ${refusalText(entry.refusal)}`;
+    case "lifted":
+      return `${entry.refusal.subject}  no longer refused  ${entry.refusal.code}`;
+    case "noticed": {
+      const { about, reason, message } = entry.notice;
+      return `${about.kind}/${about.name}  event ${reason}  ${message}`;
+    }
+    case "leading":
+    case "following":
+      return `controller  ${entry.event}  epoch ${entry.epoch}: ${entry.message}`;
+    default:
+      return `${entry.event}  ${entry.message}`;
+  }
+}
+
+function told(command: Command): string {
+  const text = commandText(command);
+  return `${laneOf(command)}  ${command.kind}${text === "" ? "" : `  ${text}`}`;
+}
+
+/** A question that was answered changes nothing that anybody sees. */
+function isQuiet(entry: Entry): boolean {
+  if (entry.event !== "ended" || entry.outcome.result !== "done") return false;
+  return entry.command.kind === "list-instances" || entry.command.kind === "look-up-instance";
+}
+
+function refusalText({ code, message, until, liftedBy }: Refusal): string {
+  const end = until === undefined ? "" : ` (until ${formatTime(until)})`;
+  return `${code}: ${message}${end} [${liftedBy}]`;
+}
+
+function outcomeText(outcome: Outcome): string {
+  return "message" in outcome ? `${outcome.result} (${outcome.reason} ${outcome.message})` : outcome.result;
+}

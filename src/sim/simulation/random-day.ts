@@ -1,0 +1,136 @@
+// A day by chance: what people do and what goes wrong in the first twenty hours, and how it is mended after them.
+
+import { type Dice, times } from "./dice.ts";
+import type { RandomPool } from "./random-pools.ts";
+import type { RandomWorkload } from "./random-workloads.ts";
+import { type Act, durationMs, type Entry } from "./scenario.ts";
+
+type Scene = { readonly pools: readonly RandomPool[]; readonly workloads: readonly RandomWorkload[] };
+export type Day = { readonly timeline: Entry[]; readonly replicasByPool: ReadonlyMap<string, number> };
+type Maker = (dice: Dice, scene: Scene) => Act;
+
+const troubleMinutes = 20 * 60;
+const mendedAt = "21h";
+const mayAt = [1, 5, 10, 60] as const;
+
+const people: readonly Maker[] = [
+  (dice, { pools }) => scaled(dice.one(pools), dice.whole(0, 20)),
+  (dice, { pools }) => ({ delete: { kind: "NodeClaim", selector: of(dice.one(pools)), count: dice.whole(1, 3) } }),
+  (dice, { pools }) => ({ delete: { kind: "Node", selector: of(dice.one(pools)), count: dice.whole(1, 2) } }),
+  (dice, { pools }) => ({ cordon: { kind: "Node", selector: of(dice.one(pools)), count: 1 } }),
+  (dice, { pools }) => ({
+    annotate: {
+      kind: "Node",
+      selector: of(dice.one(pools)),
+      count: dice.whole(1, 4),
+      annotations: { "fettle.dev/simulate": dice.one(["silent", "stuck", "Ready=False", "KernelDeadlock=True"]) },
+    },
+  }),
+  (_, { pools }) => ({ delete: { kind: "NodeClaim", name: `by-hand-${pools.length % 3}` } }),
+  () => ({ delete: { kind: "NodeAction", selector: "", count: 1 } }),
+  dice => ({ apply: frozen(dice.one(["Everything", "Disruption"])) }),
+  () => ({ delete: { kind: "SafetyPolicy", name: "default" } }),
+  (dice, { pools }) => ({
+    annotate: {
+      kind: "Node",
+      selector: of(dice.one(pools)),
+      count: 1,
+      annotations: { "karpenter.sh/do-not-disrupt": "true" },
+    },
+  }),
+  (dice, { pools }) => ({
+    delete: {
+      kind: "ConfigMap",
+      namespace: "fettle-simulated",
+      selector: cluster,
+      count: dice.whole(1, pools.length),
+    },
+  }),
+];
+
+const cluster = "fettle.dev/cluster=simulated";
+
+const faults: readonly Maker[] = [
+  dice => ({
+    api: {
+      fault: dice.one(["TooManyRequests", "InternalError", "Conflict", "LostRequest", "LostAnswer", "Slow"]),
+      for: `${dice.one(mayAt)}m`,
+      share: dice.one(["100%", "50%", "20%"]),
+      ...(dice.isLucky(50) && { resources: [dice.one(["nodeclaims", "nodes", "pods", "nodeactions", "configmaps"])] }),
+    },
+  }),
+  dice => ({
+    watch: {
+      fault: dice.one(["Delay", "Stall", "Gone", "Drop", "Repeat"]),
+      for: `${dice.one(mayAt)}m`,
+      ...(dice.isLucky(70) && { resources: [dice.one(["nodes", "nodeclaims", "nodeactions", "pods", "nodepools"])] }),
+    },
+  }),
+  dice => ({
+    provider: {
+      fault: dice.one(["InsufficientCapacity", "QuotaExceeded", "Throttled", "Unknown", "LostAnswer", "Hang"]),
+      for: `${dice.one(mayAt)}m`,
+      share: dice.one(["100%", "50%"]),
+    },
+  }),
+  dice => ({ clock: { jump: dice.one(["1h", "-1h", "30s", "-30s"]) } }),
+  dice => ({ crash: { atWrite: dice.whole(1, 12), committed: dice.isLucky(50) } }),
+  () => ({ crash: {} }),
+  dice => ({ pause: { for: dice.one(["10s", "1m", "10m"]) } }),
+];
+
+export function randomDay(dice: Dice, scene: Scene): Day {
+  const troubles = times(dice.whole(5, 30), () => ({
+    at: `${dice.whole(10, troubleMinutes)}m${dice.whole(0, 59)}s`,
+    do: dice.one(dice.isLucky(60) ? people : faults)(dice, scene),
+  })).sort((a, b) => durationMs(a.at) - durationMs(b.at));
+  const replicasByPool = new Map(scene.pools.map(({ name, replicas }) => [name, replicas]));
+  for (const { do: act } of troubles) {
+    const spec = act.patch?.merge["spec"] as { replicas?: number } | undefined;
+    if (act.patch?.name !== undefined && spec?.replicas !== undefined) {
+      replicasByPool.set(act.patch.name, spec.replicas);
+    }
+  }
+  return { timeline: [...troubles, ...mending(scene)], replicasByPool };
+}
+
+/** Nothing that a person holds back stays held back; what machines do of themselves goes on. */
+function mending({ workloads }: Scene): Entry[] {
+  const acts: Act[] = [
+    { delete: { kind: "SafetyPolicy", name: "default" } },
+    {
+      annotate: {
+        kind: "Node",
+        selector: "",
+        annotations: { "fettle.dev/simulate": "", "karpenter.sh/do-not-disrupt": "" },
+      },
+    },
+    ...workloads
+      .filter(({ hasBudget }) => hasBudget)
+      .map(({ name }) => ({ delete: { kind: "PodDisruptionBudget", name } })),
+    ...workloads.filter(({ isProtected }) => isProtected).map(unprotected),
+  ];
+  return acts.map(act => ({ at: mendedAt, do: act }));
+}
+
+function unprotected({ name, kind }: RandomWorkload): Act {
+  const annotations = { "karpenter.sh/do-not-disrupt": null };
+  return { patch: { kind, name, merge: { spec: { template: { metadata: { annotations } } } } } };
+}
+
+function scaled({ name }: RandomPool, replicas: number): Act {
+  return { patch: { kind: "NodePool", name, merge: { spec: { replicas } } } };
+}
+
+function of({ name }: RandomPool): string {
+  return `karpenter.sh/nodepool=${name}`;
+}
+
+function frozen(scope: string) {
+  return {
+    apiVersion: "fettle.dev/v1alpha1",
+    kind: "SafetyPolicy",
+    metadata: { name: "default" },
+    spec: { freeze: { reason: "somebody is nervous", scope, until: "2026-01-01T18:00:00Z" } },
+  };
+}

@@ -1,0 +1,221 @@
+// Runs a scenario: the cluster in the box with everything alive in it, the machines, and the controller itself on
+// virtual time. The same seed, scenario and code give the same journal, byte for byte.
+
+import { type Controller, type ControllerOptions, startController } from "../../control/controller.ts";
+import type { Clock, Feed, InstanceProvider, KubeApi } from "../../control/ports.ts";
+import { controllers, type JournalEntry } from "../../decide/decision.ts";
+import { rules } from "../../decide/rules.ts";
+import type { ApiServer } from "../api-server.ts";
+import { VirtualClock } from "../clock.ts";
+import { clusterInTheBox } from "../cluster-in-the-box.ts";
+import { InProcessApi } from "../in-process.ts";
+import { machines } from "../machines.ts";
+import { type Random, seededRandom } from "../random.ts";
+import { withBeats } from "../world/beats.ts";
+import { type World, world } from "../world/world.ts";
+import { schedule } from "./acts.ts";
+import { ActiveFaults } from "./active-faults.ts";
+import { Deaths } from "./deaths.ts";
+import { disappointment } from "./expectations.ts";
+import { Invariants } from "./invariants.ts";
+import { type Entry, elapsed, Journal, type WorldEntry } from "./journal.ts";
+import { ClusterObjects } from "./objects.ts";
+import { observedServer } from "./observed-server.ts";
+import type { Process } from "./process.ts";
+import { type ApiFault, ProcessApi } from "./process-api.ts";
+import { type Leadership, Processes } from "./processes.ts";
+import { type ProviderFault, withProviderFaults } from "./provider-faults.ts";
+import { durationMs, type Expectation, type Scenario, type UnmanagedNode } from "./scenario.ts";
+import { WatchLines } from "./watch-lines.ts";
+
+export type SimulateOptions = {
+  /** How a process keeps itself up to date (kube/reflector.ts) and where machines come from (provider/). */
+  feed: (parts: { api: KubeApi; clock: Clock; random: () => number }) => Feed;
+  provider: (parts: { api: KubeApi; clock: Clock; feed: Feed }) => InstanceProvider;
+  /** Default: the scenario's. */
+  seed?: number;
+  /** In milliseconds. Default: the scenario's. */
+  until?: number;
+  /** After every turn every decision is made once more from scratch; false for large clusters. Default true. */
+  verify?: boolean;
+  /** In the controller's place: one with something wrong in it. */
+  start?: (options: ControllerOptions) => Controller;
+};
+
+export type Simulation = {
+  readonly journal: readonly string[];
+  readonly entries: readonly Entry[];
+  readonly verdict: { readonly ok: boolean; readonly problems: readonly string[] };
+  /** Of the last process. */
+  readonly counts: Controller["counts"];
+};
+
+const startedAt = Date.parse("2026-01-01T00:00:00Z");
+const clusterName = "simulated";
+const watchDelayMaxMs = 2_000;
+const latencyMaxMs = 20;
+const lookEveryMs = 10 * 60_000;
+/** After so many the run has shown what it can. */
+const problemsMax = 5;
+
+export async function simulate(scenario: Scenario, options: SimulateOptions): Promise<Simulation> {
+  const run = new Run(scenario, options);
+  await run.play();
+  return run.result();
+}
+
+class Run {
+  readonly #scenario: Scenario;
+  readonly #options: SimulateOptions;
+  readonly #seed: number;
+  readonly #clock = new VirtualClock(startedAt);
+  readonly #server: ApiServer;
+  readonly #objects: ClusterObjects;
+  readonly #journal = new Journal(startedAt);
+  readonly #deaths = new Deaths();
+  readonly #problems: string[] = [];
+  readonly #watches: WatchLines;
+  readonly #apiFaults: ActiveFaults<ApiFault>;
+  readonly #providerFaults: ActiveFaults<ProviderFault>;
+  readonly #invariants: Invariants;
+  readonly #world: World;
+  readonly #processes: Processes<Controller>;
+
+  constructor(scenario: Scenario, options: SimulateOptions) {
+    this.#scenario = scenario;
+    this.#options = options;
+    this.#seed = options.seed ?? scenario.seed ?? 1;
+    const clock = this.#clock;
+    // Objects are read as values all the time here: none is worth keeping as bytes.
+    this.#server = clusterInTheBox({ clock, random: this.#chance(1), store: { parsedObjectCountMax: 1_000_000 } });
+    this.#objects = new ClusterObjects(this.#server);
+    this.#watches = new WatchLines(clock, this.#chance(2), watchDelayMaxMs);
+    this.#apiFaults = new ActiveFaults(clock, this.#chance(3));
+    this.#providerFaults = new ActiveFaults(clock, this.#chance(4));
+    const violated = (message: string) => this.#problem("violated", message);
+    this.#invariants = new Invariants({ clock, watches: this.#watches, objects: this.#objects, violated });
+    this.#server.store.onChange(({ name }, change) => {
+      this.#invariants.changed(name, change);
+      this.#deaths.changed(change);
+    });
+    const api = new InProcessApi(this.#server, clock);
+    this.#world = world({ api, clock, random: this.#chance(5) });
+    machines({ api, clock, kubelets: this.#world.kubelets, seed: this.#seed });
+    const start = (process: Process, leadership: Leadership) => this.#start(process, leadership);
+    this.#processes = new Processes({ clock, start, tell: (event, message) => this.#tell(event, message) });
+    this.#invariants.watch(this.#processes);
+  }
+
+  async play(): Promise<void> {
+    const { cluster = {}, workloads = [], timeline = [], expect = [], until } = this.#scenario;
+    const endAt = startedAt + (this.#options.until ?? durationMs(until));
+    const { verify = true } = this.#options;
+    try {
+      for (const node of cluster.nodes ?? []) join(this.#world, node);
+      for (const manifest of [...(cluster.manifests ?? []), ...workloads]) this.#objects.apply(manifest);
+      for (const entry of timeline) schedule(this.#stage(), entry);
+      for (const expectation of expect.filter(({ at }) => at !== undefined)) this.#expectLater(expectation);
+      this.#lookAgain();
+      await this.#clock.runUntil(endAt, () => {
+        this.#invariants.stepped({ verify });
+        return this.#problems.length >= problemsMax ? "stop" : undefined;
+      });
+      for (const expectation of expect.filter(({ at }) => at === undefined)) this.#expect(expectation);
+    } catch (error) {
+      this.#problem("violated", `the program broke: ${error instanceof Error ? error.stack : String(error)}`);
+    }
+  }
+
+  result(): Simulation {
+    const problems = this.#problems;
+    const { counts } = this.#processes.program;
+    const verdict = { ok: problems.length === 0, problems };
+    return { journal: this.#journal.lines(), entries: this.#journal.entries, verdict, counts };
+  }
+
+  #start(process: Process, leadership: Leadership): Controller {
+    const { feed, provider, start = startController } = this.#options;
+    const clock = this.#clock;
+    const random = this.#chance(100 + process.epoch);
+    const fraction = () => random() / 2 ** 32;
+    const server = new InProcessApi(observedServer(this.#server, process, this.#invariants), clock);
+    const faults = this.#apiFaults;
+    const parts = { clock, process, random, faults, watches: this.#watches, latencyMaxMs };
+    const api = new ProcessApi({ api: withBeats(server, () => clock.now()), ...parts });
+    const ownFeed = feed({ api, clock: process, random: fraction });
+    const { dryRun = false, foreignClaims = "ignore" } = this.#scenario.controller ?? {};
+    return start({
+      api,
+      clock: process,
+      feed: ownFeed,
+      provider: withProviderFaults(provider({ api, clock: process, feed: ownFeed }), this.#providerFaults),
+      rules,
+      settings: { cluster: clusterName, dryRun, foreignClaims },
+      controllers: new Set(controllers),
+      leadership,
+      // At the world's time, which its clock may have wrong.
+      journal: (entry: JournalEntry) => this.#journal.add({ ...entry, at: clock.now() }),
+      random: fraction,
+    });
+  }
+
+  #stage(): Parameters<typeof schedule>[0] {
+    return {
+      clock: this.#clock,
+      startedAt,
+      objects: this.#objects,
+      processes: this.#processes,
+      apiFaults: this.#apiFaults,
+      watches: this.#watches,
+      providerFaults: this.#providerFaults,
+      tell: (event, message) => this.#tell(event, message),
+      failed: message => this.#problem("expected", message),
+    };
+  }
+
+  #expectLater(expectation: Expectation): void {
+    this.#clock.after(durationMs(expectation.at ?? "0s"), () => this.#expect(expectation));
+  }
+
+  #expect(expectation: Expectation): void {
+    const missed = disappointment(expectation, {
+      objects: this.#objects,
+      refusals: () => this.#processes.program.refusals(),
+      lines: () => this.#journal.lines(),
+      harmed: kind => this.#deaths.of(kind),
+    });
+    if (missed !== undefined) this.#problem("expected", missed);
+  }
+
+  #lookAgain(): void {
+    this.#clock.after(lookEveryMs, () => {
+      this.#invariants.look();
+      this.#lookAgain();
+    });
+  }
+
+  #problem(event: "violated" | "expected", message: string): void {
+    this.#tell(event, message);
+    this.#problems.push(`${elapsed(this.#clock.now() - startedAt)} ${message}`);
+  }
+
+  #tell(event: WorldEntry["event"], message: string): void {
+    this.#journal.add({ at: this.#clock.now(), event, message });
+  }
+
+  /** Chance for one purpose: what one part draws does not move what another one draws. */
+  #chance(purpose: number): Random {
+    return seededRandom(Math.imul(this.#seed, 0x9e3779b1) ^ Math.imul(purpose, 0x85ebca6b));
+  }
+}
+
+function join(
+  { kubelets }: World,
+  { name, count, zone, cpu = "4", memory = "16Gi", labels = {} }: UnmanagedNode,
+): void {
+  const names = count === undefined ? [name] : Array.from({ length: count }, (_, index) => `${name}-${index + 1}`);
+  const zoneLabel = zone === undefined ? {} : { "topology.kubernetes.io/zone": zone };
+  for (const each of names) {
+    kubelets.join({ name: each, capacity: { cpu, memory, pods: "110" }, labels: { ...labels, ...zoneLabel } });
+  }
+}

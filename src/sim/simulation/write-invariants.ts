@@ -1,0 +1,135 @@
+// Judges one write of the controller on the objects as they are just before it: evidence first (I5), protected pods (I6),
+// and no hand on what is not ours.
+
+import type { KubeObject } from "../../api/meta.ts";
+import type { Clock } from "../../control/ports.ts";
+import type { ApiRequest } from "../request.ts";
+import { isReady, type Ledger, type StoredClaim, type StoredNode } from "./ledger.ts";
+import type { ClusterObjects } from "./objects.ts";
+import type { Process } from "./process.ts";
+
+export type WriteContext = {
+  readonly ledger: Ledger;
+  readonly objects: ClusterObjects;
+  readonly process: Process;
+  readonly clock: Clock;
+  /** When pods and disruption budgets last changed: what is new may not have been seen. */
+  readonly podChangedAt: ReadonlyMap<string, number>;
+};
+
+type Verdict = { readonly isDestructive: boolean; readonly violations: readonly string[] };
+
+const harmless: Verdict = { isDestructive: false, violations: [] };
+/** What a slow watch may not have shown yet. */
+const unseenMs = 60_000;
+const garbageMinAgeMs = 15 * 60_000;
+const terminationKey = "karpenter.sh/nodeclaim-termination-timestamp";
+const doNotDisruptKey = "karpenter.sh/do-not-disrupt";
+
+export function writeViolations(context: WriteContext, request: ApiRequest): Verdict {
+  const { verb, plural, subresource, name = "", namespace } = request;
+  if (plural === "nodeactions" && verb === "create") return destructive([]);
+  if (plural === "nodeclaims" && verb === "delete") return destructive(claimDeleted(context, name));
+  if (plural === "nodes")
+    return verb === "delete" ? destructive(nodeDeleted(context, name)) : strangerTouched(context, name);
+  if (plural === "configmaps") return instanceTouched(context, request);
+  if (plural !== "pods") return harmless;
+  if (verb === "create" && subresource === "eviction") return destructive(podEvicted(context, `${namespace}/${name}`));
+  return verb === "delete" ? destructive(podDeleted(context, `${namespace}/${name}`)) : harmless;
+}
+
+function destructive(violations: readonly string[]): Verdict {
+  return { isDestructive: true, violations };
+}
+
+function claimDeleted({ ledger }: WriteContext, name: string): string[] {
+  const claim = ledger.claimByName.get(name);
+  if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return [];
+  return ledger.nodesOf(claim.status?.providerID).flatMap(node => withoutEvidence(ledger, node));
+}
+
+function nodeDeleted({ ledger }: WriteContext, name: string): string[] {
+  const node = ledger.nodeByName.get(name);
+  if (node === undefined || node.metadata.deletionTimestamp !== undefined) return [];
+  if (ledger.claimsOf(node.spec.providerID).length === 0) return [`U1 node ${name} is not ours and is deleted`];
+  return withoutEvidence(ledger, node);
+}
+
+/** A node whose claim has just gone may still be finished; any other without a claim is somebody else's. */
+function strangerTouched({ ledger }: WriteContext, name: string): Verdict {
+  const node = ledger.nodeByName.get(name);
+  const isOurs =
+    node === undefined ||
+    ledger.claimsOf(node.spec.providerID).length > 0 ||
+    node.metadata.labels?.["karpenter.sh/nodepool"] !== undefined ||
+    (node.metadata.finalizers ?? []).includes("karpenter.sh/termination");
+  return isOurs ? harmless : { isDestructive: false, violations: [`U1 node ${name} is not ours and is written to`] };
+}
+
+function withoutEvidence(ledger: Ledger, { metadata }: StoredNode): string[] {
+  return ledger.openOn(metadata.uid).length > 0
+    ? []
+    : [`I5 node ${metadata.name} is taken away without an open action that says why`];
+}
+
+type Pod = KubeObject & {
+  spec: { nodeName?: string; terminationGracePeriodSeconds?: number };
+  status?: { startTime?: string };
+};
+
+function podEvicted(context: WriteContext, key: string): string[] {
+  const pod = context.objects.get("pods", key) as Pod | undefined;
+  if (pod === undefined) return [];
+  const isNew = context.clock.now() - (context.podChangedAt.get(`pods ${key}`) ?? 0) < unseenMs;
+  // A duration is left to the rule's own tests: here only what is protected for good.
+  const isProtected =
+    pod.metadata.annotations?.[doNotDisruptKey] === "true" && pod.metadata.deletionTimestamp === undefined;
+  const broken = isProtected && !isNew ? [`I6 pod ${key} is evicted although it is not to be disrupted`] : [];
+  return [...broken, ...podOfNodeWithoutEvidence(context, pod)];
+}
+
+function podDeleted(context: WriteContext, key: string): string[] {
+  const pod = context.objects.get("pods", key) as Pod | undefined;
+  if (pod === undefined) return [];
+  const graceMs = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
+  const claims = claimsOfPod(context, pod);
+  const deadline = Math.min(
+    ...claims.map(({ metadata }) => Date.parse(metadata.annotations?.[terminationKey] ?? "") || Infinity),
+  );
+  const isDue = context.process.now() >= deadline - graceMs - 1000;
+  const broken = isDue ? [] : [`I6 pod ${key} is deleted by force before its node's deadline asks for it`];
+  return [...broken, ...podOfNodeWithoutEvidence(context, pod)];
+}
+
+function claimsOfPod({ ledger }: WriteContext, { spec }: Pod): StoredClaim[] {
+  return ledger.claimsOf(ledger.nodeByName.get(spec.nodeName ?? "")?.spec.providerID);
+}
+
+function podOfNodeWithoutEvidence({ ledger }: WriteContext, { spec }: Pod): string[] {
+  const node = ledger.nodeByName.get(spec.nodeName ?? "");
+  return node === undefined ? [] : withoutEvidence(ledger, node);
+}
+
+/** The instances of the simulated provider are ConfigMaps; a patch that says terminatingSince is their delete. */
+function instanceTouched({ ledger, objects, clock }: WriteContext, request: ApiRequest): Verdict {
+  const isEnd = request.verb === "delete" || JSON.stringify(request.body ?? "").includes("terminatingSince");
+  const instance = objects.get(`configmaps`, `${request.namespace}/${request.name}`);
+  if (request.namespace !== "fettle-simulated" || request.verb === "create" || !isEnd || instance === undefined) {
+    return harmless;
+  }
+  const uid = instance.metadata.labels?.["fettle.dev/claim-uid"];
+  const claim = [...ledger.claimByName.values()].find(({ metadata }) => metadata.uid === uid);
+  if (claim !== undefined) return destructive(instanceOfClaim(ledger, claim));
+  const ageMs = clock.now() - Date.parse(instance.metadata.creationTimestamp);
+  const young = ageMs < garbageMinAgeMs ? [`G1 instance ${request.name} has no claim but is only ${ageMs} ms old`] : [];
+  const node = [...ledger.nodeByName.values()].find(({ spec }) => spec.providerID?.endsWith(`/${request.name}`));
+  const alive =
+    node !== undefined && isReady(node) ? [`G1 instance ${request.name} is deleted under a Ready node`] : [];
+  return destructive([...young, ...alive]);
+}
+
+function instanceOfClaim(ledger: Ledger, { metadata, status }: StoredClaim): string[] {
+  if (metadata.deletionTimestamp === undefined)
+    return [`I5 the instance of ${metadata.name}, which nobody deletes, is ended`];
+  return ledger.nodesOf(status?.providerID).flatMap(node => withoutEvidence(ledger, node));
+}
