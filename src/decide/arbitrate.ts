@@ -44,11 +44,18 @@ export function arbitrate(asked: {
   };
 }
 
-type Case = Candidate & { readonly objection: Objection | undefined; readonly dryRun: string | undefined };
+type Case = {
+  readonly proposal: Proposal;
+  /** Of the node; without one it is held by what speaks of the whole cluster alone. */
+  readonly zone: string | undefined;
+  readonly objection: Objection | undefined;
+  readonly dryRun: string | undefined;
+};
 
-function caseOf(candidate: Candidate, context: Context): Case {
-  const { proposal } = candidate;
-  return { ...candidate, objection: objection(proposal, context), dryRun: dryRunWord(proposal, context) };
+function caseOf({ proposal }: Candidate, context: Context): Case {
+  const node = context.picture.nodeByUid(proposal.node.uid);
+  const zone = node && context.picture.zoneOf(node);
+  return { proposal, zone, objection: objection(proposal, context), dryRun: dryRunWord(proposal, context) };
 }
 
 /** One look at everything that is asked for. `spent` grows with each grant. */
@@ -64,11 +71,11 @@ type Pass = {
 
 function passOver(cases: readonly Case[], context: Context, { limits = [], vetoes = [] }: Gates = {}): Pass {
   const able = cases.filter(one => one.objection === undefined);
-  const proposals = able.map(({ proposal }) => proposal);
+  const zones = new Set(able.flatMap(({ zone }) => zone ?? []));
   return {
     context,
     vetoes,
-    limits: able.length === 0 ? [] : [...limits, ...capLimits(proposals, context)],
+    limits: able.length === 0 ? [] : [...limits, ...capLimits(zones, context)],
     spent: new Map(),
     departing: new Set(able.length === 0 ? [] : [...context.picture.departures()].map(({ node }) => node.uid)),
     first: { meant: firstByNode(able.filter(({ dryRun }) => dryRun === undefined)), any: firstByNode(able) },
@@ -99,7 +106,7 @@ type Verdict =
   | { readonly leave: readonly Limit[] };
 
 function verdictOn(one: Case, pass: Pass): Verdict {
-  const { proposal } = one;
+  const { proposal, zone } = one;
   const { context } = pass;
   const open = context.picture.openActionOn(proposal.node.uid);
   const first = one.objection ?? outranked(one, pass) ?? alreadyGoing(proposal, open, pass);
@@ -109,7 +116,9 @@ function verdictOn(one: Case, pass: Pass): Verdict {
   if (held !== undefined) return { objection: held };
   if (open !== undefined) return { joins: open };
   if (isPersons) return { leave: [] };
-  const limits = pass.limits.filter(limit => limit.applies(proposal));
+  const limits = pass.limits.filter(
+    limit => (limit.zone === undefined || limit.zone === zone) && limit.applies(proposal),
+  );
   const spent = limitSpent(limits, pass);
   return spent === undefined ? { leave: limits } : { objection: spent };
 }
@@ -202,16 +211,17 @@ const priorityStepMs = 30 * minuteMs;
 /** By precedence, then by priority's rank and time overdue, then the longest due; the rest only makes it one order. */
 function inOrder(candidates: readonly Candidate[]): readonly Candidate[] {
   const rank = priorityRanks(candidates);
-  const weight = ({ proposal }: Candidate) => rank(proposal) * priorityStepMs - proposal.dueAt;
-  const text = ({ rule, subject, proposal: { node, askedBy, message } }: Candidate) =>
-    [node.name, node.uid, rule, subject, askedBy.kind, askedBy.name, message].join("\n");
-  return [...candidates].sort(
-    (a, b) =>
-      rankOf(b.proposal.action) - rankOf(a.proposal.action) ||
-      weight(b) - weight(a) ||
-      a.proposal.dueAt - b.proposal.dueAt ||
-      (text(a) < text(b) ? -1 : 1),
-  );
+  const places = candidates.map(candidate => {
+    const { action, dueAt } = candidate.proposal;
+    const weight = rank(candidate.proposal) * priorityStepMs - dueAt;
+    return { candidate, rank: rankOf(action), weight, dueAt, text: textOf(candidate) };
+  });
+  places.sort((a, b) => b.rank - a.rank || b.weight - a.weight || a.dueAt - b.dueAt || (a.text < b.text ? -1 : 1));
+  return places.map(({ candidate }) => candidate);
+}
+
+function textOf({ rule, subject, proposal: { node, askedBy, message } }: Candidate): string {
+  return `${node.name}\n${node.uid}\n${rule}\n${subject}\n${askedBy.kind}\n${askedBy.name}\n${message}`;
 }
 
 /** The place of a priority among those that are asked with for the same action, the lowest being 0. */

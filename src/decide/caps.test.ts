@@ -24,9 +24,9 @@ function context({ caps = {}, nodes = 20, actions = [], deleting = [] }: Cluster
   return { picture, now, settings: { cluster: "c", dryRun: false, foreignClaims: "ignore" }, epoch: 1 };
 }
 
-function proposal(node: string, action: Proposal["action"] = "Repair"): Proposal {
+function proposal(action: Proposal["action"]): Proposal {
   return {
-    node: { name: node, uid: `${node}-uid` },
+    node: { name: "n0", uid: "n0-uid" },
     action,
     method: "Terminate",
     askedBy: { kind: "NodePool", name: "web" },
@@ -44,33 +44,22 @@ const gone = (node: string, of: NodeActionSpec["action"], agoMs: number, phase: 
 
 const only = { cluster: "100%", zone: "100%", perWindow: { nodes: "100%" } };
 const show = ({ place, allowed, counted }: Limit) => `${place.path?.slice("spec.caps.".length)} ${counted}/${allowed}`;
-const shown = (cluster: Cluster, ...proposals: Proposal[]) => capLimits(proposals, context(cluster)).map(show);
+const inZ0 = new Set(["z0"]);
+const shown = (cluster: Cluster) => capLimits(inZ0, context(cluster)).map(show);
 
 test("by default repair may take 10 % of the cluster, 20 % of a zone, 20 % of the cluster an hour, rounded up", () => {
-  expect(shown({ nodes: 21 }, proposal("n0"))).toEqual([
-    "repair.cluster 0/3",
-    "repair.zone 0/3",
-    "repair.perWindow 0/5",
-  ]);
-  expect(shown({ nodes: 1 }, proposal("n0"))).toEqual([
-    "repair.cluster 0/1",
-    "repair.zone 0/1",
-    "repair.perWindow 0/1",
-  ]);
+  expect(shown({ nodes: 21 })).toEqual(["repair.cluster 0/3", "repair.zone 0/3", "repair.perWindow 0/5"]);
+  expect(shown({ nodes: 1 })).toEqual(["repair.cluster 0/1", "repair.zone 0/1", "repair.perWindow 0/1"]);
 });
 
-test("there is a limit for each zone that is asked about", () => {
-  const zones = capLimits([proposal("n0"), proposal("n1"), proposal("n2")], context({})).filter(
-    ({ place }) => place.path === "spec.caps.repair.zone",
-  );
-  expect(zones.map(({ what }) => what.slice(-7))).toEqual(["zone z0", "zone z1"]);
-  expect(zones.map(limit => limit.applies(proposal("n1")))).toEqual([false, true]);
-});
-
-test("a node without a zone is held by the cluster's caps alone", () => {
-  const picture = aWorld({ nodes: [aNode("a")], safety: aSafetyPolicy() });
-  const limits = capLimits([proposal("a")], { ...context({}), picture });
-  expect(limits.map(show)).toEqual(["repair.cluster 0/1", "repair.perWindow 0/1"]);
+test("there is a limit for each zone that is asked about, and none for nodes without one", () => {
+  const ofZones = (...zones: string[]) =>
+    capLimits(new Set(zones), context({})).filter(({ place }) => place.path === "spec.caps.repair.zone");
+  expect(ofZones("z0", "z1").map(({ zone, what }) => `${zone}: ${what}`)).toEqual([
+    "z0: going away by repair or remediation in zone z0",
+    "z1: going away by repair or remediation in zone z1",
+  ]);
+  expect(ofZones()).toEqual([]);
 });
 
 describe("what counts now", () => {
@@ -85,10 +74,7 @@ describe("what counts now", () => {
     action("n6", "Emptiness", "Done"),
   ];
   const counted = Object.fromEntries(
-    capLimits([proposal("n0")], context({ caps, actions, deleting: ["n7", "n3"] })).map(limit => [
-      limit.place.path,
-      limit.counted,
-    ]),
+    capLimits(inZ0, context({ caps, actions, deleting: ["n7", "n3"] })).map(limit => [limit.place.path, limit.counted]),
   );
 
   test.each([
@@ -107,9 +93,8 @@ test.each([
   ["GarbageCollection", "all"],
   ["ScaleDown", "all"],
 ] as const)("%s is held by the caps of %s", (of, expected) => {
-  const asked = proposal("n0", of);
   const caps: Caps = { repair: only, disruption: only, all: only };
-  const holding = capLimits([asked], context({ caps })).filter(limit => limit.applies(asked));
+  const holding = capLimits(inZ0, context({ caps })).filter(limit => limit.applies(proposal(of)));
   expect([...new Set(holding.map(({ place }) => place.path?.split(".")[2]))].join(" ")).toBe(expected);
 });
 
@@ -117,9 +102,7 @@ describe("a window", () => {
   const hour = 3_600_000;
   const caps: Caps = { repair: { perWindow: { nodes: 3, duration: "1h" } } };
   const window = (...actions: ReturnType<typeof anAction>[]) =>
-    capLimits([proposal("n9")], context({ caps, actions })).find(({ place }) =>
-      place.path?.endsWith("perWindow"),
-    ) as Limit;
+    capLimits(inZ0, context({ caps, actions })).find(({ place }) => place.path?.endsWith("perWindow")) as Limit;
 
   test.each([
     ["a node that went half an hour ago", [gone("n0", "Repair", hour / 2)], 1],
@@ -158,7 +141,7 @@ describe("a window", () => {
 });
 
 test("what cannot be read allows nothing", () => {
-  expect(
-    shown({ caps: { repair: { cluster: "many", zone: "100%", perWindow: { nodes: "100%" } } } }, proposal("n0"))[0],
-  ).toBe("repair.cluster 0/0");
+  expect(shown({ caps: { repair: { cluster: "many", zone: "100%", perWindow: { nodes: "100%" } } } })[0]).toBe(
+    "repair.cluster 0/0",
+  );
 });

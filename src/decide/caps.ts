@@ -22,6 +22,8 @@ export type Limit = {
   readonly counted: number;
   /** When those that are counted only for having gone lately stop to count, in order. */
   readonly frees: readonly Instant[];
+  /** Only for nodes of this zone. */
+  readonly zone?: string;
   applies(proposal: Proposal): boolean;
 };
 
@@ -38,9 +40,8 @@ const wordsOf: Record<Scope, string> = {
   all: "going away, whoever asked,",
 };
 
-/** Those that can hold one of the proposals. */
-export function capLimits(proposals: readonly Proposal[], context: Context): readonly Limit[] {
-  const zones = new Set(proposals.flatMap(proposal => zoneOf(proposal, context) ?? []));
+/** Those that can hold a node in one of the zones, or in none. */
+export function capLimits(zones: ReadonlySet<string>, context: Context): readonly Limit[] {
   const departures = [...context.picture.departures()];
   const scopes = ["repair", "disruption", "all"] as const;
   return scopes.flatMap(scope => capsOf(scope, { context, zones, departures }));
@@ -52,12 +53,11 @@ function capsOf(scope: Scope, { context, zones, departures }: Surroundings): Lim
   const { picture } = context;
   const cap = picture.safety.policy.caps[scope];
   const going = departures.filter(({ action }) => isIn(scope, action?.spec.action));
-  const inCluster = (proposal: Proposal) => isIn(scope, proposal.action);
   const limit = (field: keyof EffectiveCap, rest: Pick<Limit, "what" | "allowed" | "counted"> & Partial<Limit>) => ({
     role: "cap" as const,
     place: placeOf(`spec.caps.${scope}.${field}`, context),
     frees: [],
-    applies: inCluster,
+    applies: ({ action }: Proposal) => isIn(scope, action),
     ...rest,
   });
   const limits: Limit[] = [];
@@ -69,9 +69,7 @@ function capsOf(scope: Scope, { context, zones, departures }: Surroundings): Lim
     if (cap.zone === undefined) break;
     const allowed = amountOf(cap.zone, picture.nodeCountIn(zone));
     const counted = going.filter(departure => departure.zone === zone).length;
-    // A node without a zone is held by the cluster's caps alone.
-    const applies = (proposal: Proposal) => inCluster(proposal) && zoneOf(proposal, context) === zone;
-    limits.push(limit("zone", { what: `${wordsOf[scope]} in zone ${zone}`, allowed, counted, applies }));
+    limits.push(limit("zone", { what: `${wordsOf[scope]} in zone ${zone}`, allowed, counted, zone }));
   }
   if (cap.perWindow !== undefined) {
     const allowed = amountOf(cap.perWindow.nodes, picture.nodeCount);
@@ -131,11 +129,6 @@ function hasTaken({ status }: ActionView): boolean {
 /** An action counts as what it was opened for, whatever joined it; a deletion of others counts only among all. */
 function isIn(scope: Scope, action: LedgerAction | undefined): boolean {
   return scope === "all" || (action !== undefined && classOf(action) === scope);
-}
-
-function zoneOf({ node }: Proposal, { picture }: Context): string | undefined {
-  const seen = picture.nodeByUid(node.uid);
-  return seen && picture.zoneOf(seen);
 }
 
 /** What cannot be read allows nothing. */

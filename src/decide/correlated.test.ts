@@ -1,16 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { aCondition, aNode, aSafetyPolicy, at, aWorld, t0 } from "../../test/builders.ts";
+import { zoneKey } from "../api/node.ts";
 import type { SafetyPolicySpec } from "../api/safety-policy.ts";
 import type { NodeView, SafetyView } from "../snapshot/views.ts";
-import {
-  type Correlated,
-  correlatedVeto,
-  nextClearing,
-  nothingCorrelated,
-  observeSickness,
-  reviewOutbreaks,
-} from "./correlated.ts";
+import { CorrelatedFailures, correlatedVeto, nextClearing } from "./correlated.ts";
 import type { Context, Proposal } from "./decision.ts";
 
 const isSick = (_node: NodeView, { type, status }: { type: string; status: string }) =>
@@ -23,7 +17,7 @@ const silent = (name: string, since = t0) => aNode(name, { zone: zoneOf(name), r
 
 /** Twenty nodes, half of them in each zone; what is remembered of them by and by. */
 class Cluster {
-  state: Correlated = nothingCorrelated;
+  readonly failures = new CorrelatedFailures();
   readonly #nodes = new Map(names.map(name => [name, well(name)]));
   readonly #safety: SafetyView;
 
@@ -44,18 +38,18 @@ class Cluster {
       if (typeof seen === "string") this.#nodes.delete(name);
       else this.#nodes.set(name, seen);
       const change = { ...(before ? { before } : {}), ...(typeof seen === "string" ? {} : { after: seen }) };
-      this.state = observeSickness(this.state, change, { ...this.context(now), isSick });
+      this.failures.observe(change, { ...this.context(now), isSick });
     }
     return this.review(now);
   }
 
   review(now: number): this {
-    this.state = reviewOutbreaks(this.state, this.context(now));
+    this.failures.review(this.context(now));
     return this;
   }
 
   veto(node: string, now: number, more: Partial<Proposal> = {}) {
-    return correlatedVeto(this.state, proposal(node, more), this.context(now));
+    return correlatedVeto(this.failures.outbreaks, proposal(node, more), this.context(now));
   }
 }
 
@@ -89,9 +83,9 @@ describe("the same condition at about the same time", () => {
   test("4 of 12 are a third, but fewer than five nodes", () => {
     const cluster = new Cluster({ correlatedFailure: { zone: { share: "100%" } } });
     cluster.see(t0, ...names.slice(12)).see(at("1m"), ...first(4).map(name => silent(name)));
-    expect(cluster.state.outbreaks.size).toBe(0);
+    expect(cluster.failures.outbreaks.size).toBe(0);
     cluster.see(at("1m"), silent("n5"));
-    expect(cluster.state.outbreaks.size).toBe(1);
+    expect(cluster.failures.outbreaks.size).toBe(1);
   });
 
   test.each([
@@ -100,7 +94,7 @@ describe("the same condition at about the same time", () => {
   ])("%s of a zone", (_name, sick, expected) => {
     const cluster = new Cluster({ correlatedFailure: { cluster: { share: "100%" } } });
     cluster.see(at("1m"), ...sick.map(name => silent(name)));
-    expect([...cluster.state.outbreaks.values()].map(({ zone }) => zone)).toEqual(Array(expected).fill("z0"));
+    expect([...cluster.failures.outbreaks.values()].map(({ zone }) => zone)).toEqual(Array(expected).fill("z0"));
     expect(cluster.veto("n0", at("1m"))?.code).toBe(expected === 1 ? "correlated-failure" : undefined);
     expect(cluster.veto("n1", at("1m"))).toBeUndefined();
   });
@@ -127,13 +121,14 @@ describe("the same condition at about the same time", () => {
   });
 
   test("counts by its own word on first sight: old failures are no outbreak after a restart", () => {
-    let state = nothingCorrelated;
+    const failures = new CorrelatedFailures();
     const context = new Cluster().context(at("9h"));
     for (const [index, name] of first(7).entries()) {
       const after = silent(name, t0 + index * 3_600_000);
-      state = observeSickness(state, { after }, { ...context, isSick });
+      failures.observe({ after }, { ...context, isSick });
     }
-    expect(reviewOutbreaks(state, context).outbreaks.size).toBe(0);
+    failures.review(context);
+    expect(failures.outbreaks.size).toBe(0);
   });
 
   test("holds repair and remediation for it, and nothing else", () => {
@@ -174,9 +169,9 @@ describe("it is over", () => {
   test("when the share has been below for five minutes, to the millisecond", () => {
     const cluster = outbreak().see(at("10m"), ...names.slice(3).map(well));
     expect(cluster.veto("n0", at("14m59.999s"))).toMatchObject({ until: at("15m") });
-    expect(nextClearing(cluster.state, aSafetyPolicy())).toBe(at("15m"));
+    expect(nextClearing(cluster.failures.outbreaks, aSafetyPolicy())).toBe(at("15m"));
     expect(cluster.veto("n0", at("15m"))).toBeUndefined();
-    expect(cluster.review(at("15m")).state.outbreaks.size).toBe(0);
+    expect(cluster.review(at("15m")).failures.outbreaks.size).toBe(0);
   });
 
   test("not if it comes back in between", () => {
@@ -190,15 +185,15 @@ describe("it is over", () => {
 
   test("also when the nodes are gone", () => {
     const cluster = outbreak().see(at("10m"), ...names);
-    expect(cluster.state.sicknesses.size).toBe(0);
-    expect(cluster.review(at("15m")).state).toEqual(nothingCorrelated);
+    expect(cluster.failures.having("Ready", "Unknown")).toEqual([]);
+    expect(cluster.review(at("15m")).failures.outbreaks.size).toBe(0);
   });
 
   test("not because a new node came that is well, unless the share falls", () => {
     const cluster = new Cluster({ correlatedFailure: { zone: { share: "100%" } } });
     cluster.see(at("1m"), ...first(7).map(name => silent(name)));
     cluster.see(at("2m"), aNode("n20"), aNode("n21"), aNode("n22"), aNode("n23"));
-    expect([...cluster.state.outbreaks.values()]).toMatchObject([{ nodes: 7, belowSince: at("2m") }]);
+    expect([...cluster.failures.outbreaks.values()]).toMatchObject([{ nodes: 7, belowSince: at("2m") }]);
   });
 });
 
@@ -213,28 +208,26 @@ test("what is remembered does not depend on how it came about", () => {
     fc.property(fc.array(step, { maxLength: 30 }), steps => {
       const cluster = new Cluster();
       const last = new Map<string, NodeView>();
+      let now = t0;
       for (const { name, status, zone, disk } of steps) {
         const conditions = [aCondition("Ready", status), ...(disk ? [aCondition("DiskFull", "True")] : [])];
         const node = aNode(name, { zone, conditions });
-        cluster.see(t0, status === "gone" ? name : node);
+        cluster.see((now += 1_000), status === "gone" ? name : node);
         if (status === "gone") last.delete(name);
         else last.set(name, node);
       }
-      const expected = [...last.values()].flatMap(node =>
-        node.conditions
-          .filter(one => isSick(node, one))
-          .map(
-            ({ type, status }) => `${type}=${status} ${node.name}-uid ${node.labels["topology.kubernetes.io/zone"]}`,
-          ),
-      );
-      const found = [...cluster.state.sicknesses].flatMap(([key, { onsets }]) =>
-        onsets.map(({ uid, zone }) => `${key} ${uid} ${zone}`),
-      );
-      expect(found.sort()).toEqual(expected.sort());
-      for (const { onsets } of cluster.state.sicknesses.values()) {
-        expect(onsets.map(({ at: began }) => began)).toEqual(
-          onsets.map(({ at: began }) => began).sort((a, b) => a - b),
+      for (const [type, status] of [
+        ["Ready", "Unknown"],
+        ["Ready", "False"],
+        ["DiskFull", "True"],
+      ] as const) {
+        const expected = [...last.values()].flatMap(({ name, labels, conditions }) =>
+          conditions.some(one => one.type === type && one.status === status) ? [`${name}-uid ${labels[zoneKey]}`] : [],
         );
+        const found = cluster.failures.having(type, status);
+        expect(found.map(({ uid, zone }) => `${uid} ${zone}`).sort()).toEqual(expected.sort());
+        const times = found.map(({ at: began }) => began);
+        expect(times).toEqual(times.toSorted((a, b) => a - b));
       }
     }),
   );

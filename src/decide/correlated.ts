@@ -7,6 +7,7 @@ import type { Picture } from "../snapshot/picture.ts";
 import type { ConditionView, NodeView, SafetyView } from "../snapshot/views.ts";
 import { conditionOf } from "./conditions.ts";
 import type { Context, Proposal } from "./decision.ts";
+import { type Onset, Onsets } from "./onsets.ts";
 import { classOf } from "./precedence.ts";
 import type { Objection } from "./safety.ts";
 
@@ -15,10 +16,7 @@ export type IsSick = (node: NodeView, condition: ConditionView) => boolean;
 /** A node as it was and as it is. Without `before` it is seen for the first time, without `after` it has gone. */
 export type NodeSeen = { readonly before?: NodeView; readonly after?: NodeView };
 
-type Onset = { readonly uid: string; readonly zone: string | undefined; readonly at: Instant };
 type Pair = { readonly conditionType: string; readonly conditionStatus: string };
-/** Who has it now, in the order in which it began. */
-type Sickness = Pair & { readonly onsets: readonly Onset[] };
 
 /** A failure that is held to have one cause. `belowSince`: since when it is no longer on so many. */
 export type Outbreak = Pair & {
@@ -28,35 +26,78 @@ export type Outbreak = Pair & {
   readonly belowSince?: Instant;
 };
 
-export type Correlated = {
-  readonly sicknesses: ReadonlyMap<string, Sickness>;
-  readonly outbreaks: ReadonlyMap<string, Outbreak>;
-};
-
-export const nothingCorrelated: Correlated = { sicknesses: new Map(), outbreaks: new Map() };
+export type Outbreaks = ReadonlyMap<string, Outbreak>;
 
 type Observing = { readonly picture: Picture; readonly now: Instant; readonly isSick: IsSick };
 
-export function observeSickness(state: Correlated, { before, after }: NodeSeen, observing: Observing): Correlated {
-  const uid = (after ?? before)?.uid;
-  if (uid === undefined) return state;
-  const { picture, now, isSick } = observing;
-  const zone = after && picture.zoneOf(after);
-  const sick = new Map(
-    (after?.conditions ?? []).flatMap(one => (after && isSick(after, one) ? [[keyOf(one), one]] : [])),
-  );
-  const sicknesses = new Map(state.sicknesses);
-  for (const [key, sickness] of state.sicknesses) {
-    if (!sick.has(key)) put(sicknesses, key, without(sickness, uid));
+export class CorrelatedFailures {
+  /** By condition and status: who has it. */
+  readonly #sick = new Map<string, Pair & { readonly onsets: Onsets }>();
+  #outbreaks: Outbreaks = new Map();
+  #reviewed: SafetyView | undefined;
+
+  get outbreaks(): Outbreaks {
+    return this.#outbreaks;
   }
-  for (const [key, condition] of sick) {
-    const sickness = sicknesses.get(key) ?? { ...pairOf(condition), onsets: [] };
-    const known = sickness.onsets.find(onset => onset.uid === uid);
-    if (known !== undefined && known.zone === zone) continue;
-    const at = known?.at ?? beganAt(condition, before, now);
-    put(sicknesses, key, withOnset(without(sickness, uid), { uid, zone, at }));
+
+  /** Who has a condition in a status, in the order in which it began. */
+  having(conditionType: string, conditionStatus: string): readonly Onset[] {
+    return this.#sick.get(placeKey({ conditionType, conditionStatus }, undefined))?.onsets.inOrder ?? [];
   }
-  return { ...state, sicknesses };
+
+  observe({ before, after }: NodeSeen, { picture, now, isSick }: Observing): void {
+    const uid = (after ?? before)?.uid;
+    if (uid === undefined) return;
+    const zone = after && picture.zoneOf(after);
+    const sick = (after?.conditions ?? []).filter(condition => after && isSick(after, condition));
+    const keys = new Set(sick.map(condition => placeKey(pairOf(condition), undefined)));
+    for (const [key, { onsets }] of this.#sick) if (!keys.has(key)) onsets.delete(uid);
+    for (const condition of sick) {
+      const { onsets } = this.#of(pairOf(condition));
+      const known = onsets.get(uid);
+      if (known?.zone !== zone || known === undefined) {
+        onsets.set({ uid, zone, at: known?.at ?? beganAt(condition, before, now) });
+      }
+    }
+    for (const [key, { onsets }] of this.#sick) if (onsets.inOrder.length === 0) this.#sick.delete(key);
+    this.#reviewed = undefined;
+  }
+
+  /** Once a turn, before anything is granted: which outbreaks there are, and since when each is below its bound. */
+  review({ picture, now }: Pick<Context, "picture" | "now">): void {
+    const { safety } = picture;
+    const clearsAt = nextClearing(this.#outbreaks, safety);
+    if (this.#reviewed === safety && (clearsAt === undefined || now < clearsAt)) return;
+    this.#reviewed = safety;
+    const found = new Map<string, Outbreak>();
+    for (const { onsets, ...pair } of this.#sick.values()) {
+      for (const [zone, those] of places(onsets.inOrder)) {
+        if (!isOutbreak(those, { zone, picture })) continue;
+        const key = placeKey(pair, zone);
+        const since = this.#outbreaks.get(key)?.since ?? now;
+        found.set(key, { ...pair, ...(zone === undefined ? {} : { zone }), nodes: those.length, since });
+      }
+    }
+    const clearAfterMs = durationOf(safety.policy.correlatedFailure.clearAfter);
+    for (const [key, outbreak] of this.#outbreaks) {
+      const belowSince = outbreak.belowSince ?? now;
+      if (found.has(key) || now >= belowSince + clearAfterMs) continue;
+      found.set(key, { ...outbreak, nodes: this.#countOf(outbreak), belowSince });
+    }
+    this.#outbreaks = found;
+  }
+
+  #of(pair: Pair): { readonly onsets: Onsets } {
+    const key = placeKey(pair, undefined);
+    const known = this.#sick.get(key) ?? { ...pair, onsets: new Onsets() };
+    this.#sick.set(key, known);
+    return known;
+  }
+
+  #countOf({ conditionType, conditionStatus, zone }: Outbreak): number {
+    const those = this.having(conditionType, conditionStatus);
+    return zone === undefined ? those.length : those.filter(onset => onset.zone === zone).length;
+  }
 }
 
 /** By our own eyes where we saw it begin; else by its own word, which is believed as far as now. */
@@ -66,63 +107,33 @@ function beganAt(condition: ConditionView, before: NodeView | undefined, now: In
   return sawItBegin ? now : Math.min(now, condition.since ?? now);
 }
 
-function put(sicknesses: Map<string, Sickness>, key: string, sickness: Sickness): void {
-  if (sickness.onsets.length === 0) sicknesses.delete(key);
-  else sicknesses.set(key, sickness);
-}
-
-function without(sickness: Sickness, uid: string): Sickness {
-  const index = sickness.onsets.findIndex(onset => onset.uid === uid);
-  return index < 0 ? sickness : { ...sickness, onsets: sickness.onsets.toSpliced(index, 1) };
-}
-
-function withOnset(sickness: Sickness, onset: Onset): Sickness {
-  // Most begin last: look from the end.
-  const before = sickness.onsets.findLastIndex(({ at }) => at <= onset.at);
-  return { ...sickness, onsets: sickness.onsets.toSpliced(before + 1, 0, onset) };
-}
-
-/** Once a turn, before anything is granted: which outbreaks there are, and since when each is below its bound. */
-export function reviewOutbreaks(state: Correlated, { picture, now }: Pick<Context, "picture" | "now">): Correlated {
-  if (state.sicknesses.size === 0 && state.outbreaks.size === 0) return state;
-  const { within, cluster, zone, clearAfter } = picture.safety.policy.correlatedFailure;
-  const outbreaks = new Map<string, Outbreak>();
-  for (const sickness of state.sicknesses.values()) {
-    const withinMs = durationOf(within);
-    const { conditionType, conditionStatus } = sickness;
-    for (const [name, onsets] of places(sickness)) {
-      const [breadth, total] = name === undefined ? [cluster, picture.nodeCount] : [zone, picture.nodeCountIn(name)];
-      if (!isBroad(mostWithin(onsets, withinMs), total, breadth)) continue;
-      const key = placeKey(sickness, name);
-      const since = state.outbreaks.get(key)?.since ?? now;
-      const where = name === undefined ? {} : { zone: name };
-      outbreaks.set(key, { conditionType, conditionStatus, ...where, nodes: onsets.length, since });
-    }
-  }
-  for (const [key, outbreak] of state.outbreaks) {
-    const belowSince = outbreak.belowSince ?? now;
-    if (outbreaks.has(key) || now >= belowSince + durationOf(clearAfter)) continue;
-    outbreaks.set(key, { ...outbreak, nodes: nodesOf(state, outbreak), belowSince });
-  }
-  return { ...state, outbreaks };
+function isOutbreak(
+  onsets: readonly Onset[],
+  { zone, picture }: { zone: string | undefined; picture: Picture },
+): boolean {
+  const { within, cluster, zone: inZone } = picture.safety.policy.correlatedFailure;
+  const count = mostWithin(onsets, durationOf(within));
+  return zone === undefined
+    ? isBroad(count, picture.nodeCount, cluster)
+    : isBroad(count, picture.nodeCountIn(zone), inZone);
 }
 
 /** When the next outbreak is over by time alone. */
-export function nextClearing({ outbreaks }: Correlated, { policy }: SafetyView): Instant | undefined {
+export function nextClearing(outbreaks: Outbreaks, { policy }: SafetyView): Instant | undefined {
   const below = [...outbreaks.values()].flatMap(({ belowSince }) => belowSince ?? []);
   return below.length === 0 ? undefined : Math.min(...below) + durationOf(policy.correlatedFailure.clearAfter);
 }
 
 /** The cluster, and each zone apart. */
-function places({ onsets }: Sickness): ReadonlyMap<string | undefined, readonly Onset[]> {
-  const byPlace = new Map<string | undefined, Onset[]>([[undefined, [...onsets]]]);
+function places(onsets: readonly Onset[]): ReadonlyMap<string | undefined, readonly Onset[]> {
+  const byPlace = new Map<string | undefined, Onset[]>();
   for (const onset of onsets) {
     if (onset.zone === undefined) continue;
     const inZone = byPlace.get(onset.zone);
     if (inZone === undefined) byPlace.set(onset.zone, [onset]);
     else inZone.push(onset);
   }
-  return byPlace;
+  return new Map<string | undefined, readonly Onset[]>([[undefined, onsets], ...byPlace]);
 }
 
 /** The most that began within one span; `onsets` are in order. */
@@ -143,13 +154,8 @@ function isBroad(count: number, total: number, breadth: { nodes: number; share: 
   return count >= breadth.nodes && "percent" in bound && count * 100 > bound.percent * total;
 }
 
-function nodesOf({ sicknesses }: Correlated, { zone, ...pair }: Outbreak): number {
-  const onsets = sicknesses.get(`${pair.conditionType}=${pair.conditionStatus}`)?.onsets ?? [];
-  return zone === undefined ? onsets.length : onsets.filter(onset => onset.zone === zone).length;
-}
-
 /** Repair and remediation whose evidence is part of an outbreak wait, also where they have more evidence than that. */
-export function correlatedVeto({ outbreaks }: Correlated, proposal: Proposal, context: Context): Objection | undefined {
+export function correlatedVeto(outbreaks: Outbreaks, proposal: Proposal, context: Context): Objection | undefined {
   const { picture, now } = context;
   const { mode, clearAfter } = picture.safety.policy.correlatedFailure;
   if (mode === "Disabled" || outbreaks.size === 0 || classOf(proposal.action) !== "repair") return undefined;
@@ -185,10 +191,6 @@ function durationOf(text: string): Millis {
 
 function pairOf({ type, status }: ConditionView): Pair {
   return { conditionType: type, conditionStatus: status };
-}
-
-function keyOf({ type, status }: ConditionView): string {
-  return `${type}=${status}`;
 }
 
 function placeKey({ conditionType, conditionStatus }: Pair, zone: string | undefined): string {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aClaim, aCondition, aNode, aProvider, aSafetyPolicy, at, aWorld, t0 } from "../../test/builders.ts";
 import type { SafetyPolicySpec } from "../api/safety-policy.ts";
 import type { Context, Proposal } from "./decision.ts";
-import { noMemory, observe, review, type SafetyMemory, vetoesOf } from "./safety-memory.ts";
+import { SafetyMemory } from "./safety-memory.ts";
 
 const provider = aProvider({
   repairStatements: [{ conditionType: "Ready", conditionStatus: "Unknown", toleration: 0 }],
@@ -19,8 +19,16 @@ function contextAt(now: number, safety: SafetyPolicySpec = {}): Context {
   return { picture, now, settings: { cluster: "c", dryRun: false, foreignClaims: "ignore" }, epoch: 1 };
 }
 
-const sickens = (memory: SafetyMemory, name: string, now: number, safety: SafetyPolicySpec = {}) =>
-  observe(memory, { before: aNode(name), after: aNode(name, { ready: "Unknown" }) }, contextAt(now, safety));
+type Sickening = readonly [name: string, at: number];
+
+/** What is remembered after these have turned sick, in this order. */
+function after(sickenings: readonly Sickening[], safety: SafetyPolicySpec = {}): SafetyMemory {
+  const memory = new SafetyMemory();
+  for (const [name, now] of sickenings) {
+    memory.observe({ before: aNode(name), after: aNode(name, { ready: "Unknown" }) }, contextAt(now, safety));
+  }
+  return memory;
+}
 
 function proposal(pool: string, more: Partial<Proposal> = {}): Proposal {
   return {
@@ -36,13 +44,17 @@ function proposal(pool: string, more: Partial<Proposal> = {}): Proposal {
 }
 
 const veto = (memory: SafetyMemory, asked: Proposal, now: number, safety: SafetyPolicySpec = {}) =>
-  vetoesOf(memory)
+  memory
+    .vetoes(contextAt(now, safety))
     .map(one => one(asked, contextAt(now, safety)))
     .find(one => one !== undefined);
 
 describe("repair of a pool waits while sickness spreads in it", () => {
   test("until nothing has newly turned sick for ten seconds, to the millisecond", () => {
-    const memory = sickens(sickens(noMemory, "a", t0), "b", at("6s"));
+    const memory = after([
+      ["a", t0],
+      ["b", at("6s")],
+    ]);
     expect(veto(memory, proposal("web"), at("15.999s"))).toEqual({
       code: "settling",
       message:
@@ -54,37 +66,44 @@ describe("repair of a pool waits while sickness spreads in it", () => {
   });
 
   test("at most a minute in all, however it goes on", () => {
-    let memory = noMemory;
-    for (let second = 0; second <= 90; second += 5) memory = sickens(memory, "a", at(`${second}s`));
-    expect(veto(memory, proposal("web"), at("1m30s"))).toBeUndefined();
-    let half = noMemory;
-    for (let second = 0; second <= 55; second += 5) half = sickens(half, "a", at(`${second}s`));
+    const everyFiveSeconds = (count: number) =>
+      Array.from({ length: count }, (_, index): Sickening => ["a", t0 + index * 5_000]);
+    expect(veto(after(everyFiveSeconds(19)), proposal("web"), at("1m30s"))).toBeUndefined();
+    const half = after(everyFiveSeconds(12));
     expect(veto(half, proposal("web"), at("59.999s"))?.until).toBe(at("1m"));
     expect(veto(half, proposal("web"), at("1m"))).toBeUndefined();
   });
 
   test("anew after a quiet time", () => {
-    const memory = sickens(sickens(noMemory, "a", t0), "b", at("10s"));
+    const memory = after([
+      ["a", t0],
+      ["b", at("10s")],
+    ]);
     expect(veto(memory, proposal("web"), at("19.999s"))?.until).toBe(at("20s"));
-    const later = sickens(memory, "a", at("5m"));
+    const later = after([
+      ["a", t0],
+      ["b", at("10s")],
+      ["a", at("5m")],
+    ]);
     expect(veto(later, proposal("web"), at("5m"))?.until).toBe(at("5m10s"));
   });
 
   test("and not another pool, nor what is planned", () => {
-    const memory = sickens(noMemory, "a", t0);
+    const memory = after([["a", t0]]);
     expect(veto(memory, proposal("db"), t0)).toBeUndefined();
     expect(veto(memory, proposal("web", { action: "Drift" }), t0)).toBeUndefined();
   });
 
   test("a node of no pool is the cluster's", () => {
-    const memory = sickens(noMemory, "x", t0);
+    const memory = after([["x", t0]]);
     const asked = proposal("", { askedBy: { kind: "Controller", name: "repair" } });
     expect(veto(memory, asked, t0)?.code).toBe("settling");
   });
 
   test("a check that selects the node waits too", () => {
     const seen = { before: aNode("a"), after: aNode("a", { ready: "Unknown" }) };
-    const memory = observe(noMemory, seen, { ...contextAt(t0), checks: ["NodeHealthCheck/workers"] });
+    const memory = new SafetyMemory();
+    memory.observe(seen, { ...contextAt(t0), checks: ["NodeHealthCheck/workers"] });
     const asked = proposal("", { action: "Remediation", askedBy: { kind: "NodeHealthCheck", name: "workers" } });
     expect(veto(memory, asked, t0)?.code).toBe("settling");
   });
@@ -98,24 +117,33 @@ describe("repair of a pool waits while sickness spreads in it", () => {
       { before: sick },
       { after: aNode("a", { conditions: [aCondition("Ready", "True"), aCondition("MemoryPressure", "True")] }) },
     ]) {
-      expect(observe(noMemory, seen, context).settling).toBe(noMemory.settling);
+      const memory = new SafetyMemory();
+      memory.observe(seen, context);
+      expect(veto(memory, proposal("web"), t0)).toBeUndefined();
     }
   });
 
   test("0s turns it off", () => {
     const safety: SafetyPolicySpec = { settle: { quiet: "0s" } };
-    expect(veto(sickens(noMemory, "a", t0, safety), proposal("web"), t0, safety)).toBeUndefined();
+    expect(veto(after([["a", t0]], safety), proposal("web"), t0, safety)).toBeUndefined();
   });
 });
 
-test("an outbreak is found by the look before the arbiter, not by the event", () => {
+test("an outbreak is found by the look before the arbiter", () => {
   const safety: SafetyPolicySpec = {
     settle: { quiet: "0s" },
     correlatedFailure: { cluster: { nodes: 2, share: "40%" } },
   };
-  const memory = sickens(sickens(noMemory, "a", t0, safety), "b", t0, safety);
-  expect(veto(memory, proposal("web"), t0, safety)).toBeUndefined();
-  const reviewed = review(memory, contextAt(t0, safety));
-  expect(veto(reviewed, proposal("web"), t0, safety)?.code).toBe("correlated-failure");
-  expect(review(noMemory, contextAt(t0))).toBe(noMemory);
+  const one = after([["a", t0]], safety);
+  const two = after(
+    [
+      ["a", t0],
+      ["b", t0],
+    ],
+    safety,
+  );
+  expect(two.outbreaks.size).toBe(0);
+  expect(veto(one, proposal("web"), t0, safety)).toBeUndefined();
+  expect(veto(two, proposal("web"), t0, safety)?.code).toBe("correlated-failure");
+  expect(two.outbreaks.size).toBe(1);
 });

@@ -1,28 +1,11 @@
 // What the safety rules remember beyond the picture: outbreaks and what still spreads. Every replica observes, the
-// leader and those in waiting; it is never stored. A value: each step gives the next one.
+// leader and those in waiting; nothing of it is stored. Never asks for the time: it is told.
 
 import type { Instant } from "../api/time.ts";
-import {
-  type Correlated,
-  correlatedVeto,
-  type IsSick,
-  type NodeSeen,
-  nothingCorrelated,
-  observeSickness,
-  reviewOutbreaks,
-} from "./correlated.ts";
+import { CorrelatedFailures, correlatedVeto, type IsSick, type NodeSeen, type Outbreaks } from "./correlated.ts";
 import type { Context } from "./decision.ts";
 import type { Veto } from "./safety.ts";
 import { nothingSettling, observeSpread, settleVeto, type Settling, type Spread } from "./settle.ts";
-
-export type SafetyMemory = {
-  readonly correlated: Correlated;
-  readonly settling: Settling;
-  /** When the status of the SafetyPolicy was last written by us. */
-  readonly statusAt?: Instant;
-};
-
-export const noMemory: SafetyMemory = { correlated: nothingCorrelated, settling: nothingSettling };
 
 type Observing = Pick<Context, "picture" | "now"> & {
   /** Default: what the provider states. */
@@ -31,28 +14,36 @@ type Observing = Pick<Context, "picture" | "now"> & {
   readonly checks?: readonly Spread[];
 };
 
-/** For every visible change of a node, once the picture has it. */
-export function observe(memory: SafetyMemory, seen: NodeSeen, observing: Observing): SafetyMemory {
-  const { picture, now, checks = [], isSick = statedSick(observing) } = observing;
-  const node = seen.after ?? seen.before;
-  const pool = node && picture.claimOf(node)?.pool;
-  const spreads = [pool === undefined ? "cluster" : `NodePool/${pool}`, ...checks];
-  const correlated = observeSickness(memory.correlated, seen, { picture, now, isSick });
-  const settling = observeSpread(memory.settling, seen, { safety: picture.safety, now, isSick, spreads });
-  return { ...memory, correlated, settling };
-}
+export class SafetyMemory {
+  /** When the status of the SafetyPolicy was last written by us. */
+  statusAt: Instant | undefined;
+  readonly #correlated = new CorrelatedFailures();
+  #settling: Settling = nothingSettling;
 
-/** Once a turn, before the arbiter. */
-export function review(memory: SafetyMemory, context: Pick<Context, "picture" | "now">): SafetyMemory {
-  const correlated = reviewOutbreaks(memory.correlated, context);
-  return correlated === memory.correlated ? memory : { ...memory, correlated };
-}
+  get outbreaks(): Outbreaks {
+    return this.#correlated.outbreaks;
+  }
 
-export function vetoesOf({ correlated, settling }: SafetyMemory): readonly Veto[] {
-  return [
-    (proposal, context) => correlatedVeto(correlated, proposal, context),
-    (proposal, context) => settleVeto(settling, proposal, context),
-  ];
+  /** For every visible change of a node, once the picture has it. */
+  observe(seen: NodeSeen, observing: Observing): void {
+    const { picture, now, checks = [], isSick = statedSick(observing) } = observing;
+    const node = seen.after ?? seen.before;
+    const pool = node && picture.claimOf(node)?.pool;
+    const spreads = [pool === undefined ? "cluster" : `NodePool/${pool}`, ...checks];
+    this.#correlated.observe(seen, { picture, now, isSick });
+    this.#settling = observeSpread(this.#settling, seen, { safety: picture.safety, now, isSick, spreads });
+  }
+
+  /** Once a turn, before the arbiter: what speaks against a start now. */
+  vetoes(context: Pick<Context, "picture" | "now">): readonly Veto[] {
+    this.#correlated.review(context);
+    const { outbreaks } = this.#correlated;
+    const settling = this.#settling;
+    return [
+      (proposal, judged) => correlatedVeto(outbreaks, proposal, judged),
+      (proposal, judged) => settleVeto(settling, proposal, judged),
+    ];
+  }
 }
 
 function statedSick({ picture }: Pick<Context, "picture">): IsSick {

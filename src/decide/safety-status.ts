@@ -13,27 +13,29 @@ const writtenEveryMs = 10 * secondMs;
 const zonesMax = 1_000;
 
 type Status = Omit<SafetyPolicyStatus, "conditions">;
+export type StatusMemory = Pick<SafetyMemory, "outbreaks" | "statusAt">;
 
-/** The memory afterwards knows when it was written. */
-export function safetyStatus(memory: SafetyMemory, context: Context): { decision: Decision; memory: SafetyMemory } {
+/** After the arbiter has looked: the memory knows the outbreaks, and notes when the status was written. */
+export function safetyStatus(memory: StatusMemory, context: Context): Decision {
   const { meta, status, conditions = [] } = context.picture.safety;
-  if (meta === undefined) return { decision: nothing, memory };
+  if (meta === undefined) return nothing;
   const nextAt = memory.statusAt === undefined ? undefined : memory.statusAt + writtenEveryMs;
-  if (nextAt !== undefined && context.now < nextAt) return { decision: { ...nothing, wakeAt: nextAt }, memory };
+  if (nextAt !== undefined && context.now < nextAt) return { ...nothing, wakeAt: nextAt };
   const seen = statusOf(memory, context, meta.generation);
   const shall = withCondition(conditions, readiness(context));
   const wakeAt = changesAt(memory, context);
-  if (isSame(status, seen) && sameConditions(conditions, shall)) return { decision: { ...nothing, wakeAt }, memory };
+  if (isSame(status, seen) && sameConditions(conditions, shall)) return { ...nothing, wakeAt };
+  memory.statusAt = context.now;
   const command = {
     kind: "update-safety-policy",
     why: "What the SafetyPolicy says of the cluster has changed.",
     policy: { name: meta.name, uid: meta.uid },
     status: { ...seen, conditions: shall } satisfies StatusChange<SafetyPolicyStatus>,
   } as const;
-  return { decision: { ...nothing, commands: [command], wakeAt }, memory: { ...memory, statusAt: context.now } };
+  return { ...nothing, commands: [command], wakeAt };
 }
 
-function statusOf({ correlated }: SafetyMemory, context: Context, observedGeneration: number): Required<Status> {
+function statusOf({ outbreaks }: StatusMemory, context: Context, observedGeneration: number): Required<Status> {
   const { picture } = context;
   return {
     observedGeneration,
@@ -41,7 +43,7 @@ function statusOf({ correlated }: SafetyMemory, context: Context, observedGenera
     goingAway: picture.departureCount,
     goneInWindow: goneInRepairWindow(context).length,
     zones: zonesOf(context),
-    correlatedFailures: [...correlated.outbreaks.values()]
+    correlatedFailures: [...outbreaks.values()]
       .map(({ conditionType, conditionStatus, zone, nodes, since }) => ({
         conditionType,
         conditionStatus,
@@ -72,9 +74,9 @@ function readiness({ picture: { safety } }: Context) {
 }
 
 /** When it changes by time alone: an outbreak is over, a node drops out of the window. */
-function changesAt({ correlated }: SafetyMemory, context: Context): Instant | undefined {
+function changesAt({ outbreaks }: StatusMemory, context: Context): Instant | undefined {
   const [dropsOutAt] = goneInRepairWindow(context);
-  const clearsAt = nextClearing(correlated, context.picture.safety);
+  const clearsAt = nextClearing(outbreaks, context.picture.safety);
   return dropsOutAt === undefined || (clearsAt !== undefined && clearsAt < dropsOutAt) ? clearsAt : dropsOutAt;
 }
 
