@@ -154,7 +154,7 @@ describe("NodeRegistrationHealthy", () => {
   test("says how many", () => {
     expect(registrationHealth(recorded(bad("a", "1m"), bad("b", "2m"), good("c", "3m")))).toMatchObject({
       reason: "RegistrationFailed",
-      message: "2 of the last 3 launches brought no node",
+      message: "2 of the last 3 launches brought no node.",
     });
   });
 });

@@ -5,7 +5,7 @@ import type { NodePoolStatus } from "../api/node-pool.ts";
 import { formatTime, type Instant, type Millis, minuteMs, parseDuration, parseTime, secondMs } from "../api/time.ts";
 import { launchRecordKey } from "../api/well-known.ts";
 import type { ClaimView, PoolView } from "../snapshot/views.ts";
-import { conditionOf } from "./conditions.ts";
+import { awaitingReconciliation, conditionOf } from "./conditions.ts";
 import type { ConditionChange } from "./decision.ts";
 
 const resultsMax = 4;
@@ -107,11 +107,11 @@ export function registrationHealth({ results }: LaunchRecord): ConditionChange {
   const type = "NodeRegistrationHealthy";
   const failures = results.filter(({ isGood }) => !isGood).length;
   if (failures >= failuresMax) {
-    const message = `${failures} of the last ${results.length} launches brought no node`;
+    const message = `${failures} of the last ${results.length} launches brought no node.`;
     return { type, status: "False", reason: "RegistrationFailed", message };
   }
   if (failures < results.length) return { type, status: "True", reason: type, message: "" };
-  return { type, status: "Unknown", reason: "AwaitingReconciliation", message: "" };
+  return { type, status: "Unknown", reason: awaitingReconciliation, message: "" };
 }
 
 function lastResult(pool: PoolView): LaunchResult | undefined {
