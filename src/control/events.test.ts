@@ -92,9 +92,7 @@ describe("events", () => {
   });
 
   test("with other words are others, within what one object may say", async () => {
-    const said = await Promise.all(
-      Array.from({ length: 15 }, (_, index) => events.note(aNotice({ message: `held by web-${index}` }))),
-    );
+    const said = Array.from({ length: 15 }, (_, index) => events.note(aNotice({ message: `held by web-${index}` })));
     expect(said.filter(Boolean)).toHaveLength(10);
     expect(counts.dropped).toBe(5);
     // One more every half minute.
@@ -122,8 +120,7 @@ describe("events", () => {
   test("are cut where they are too long, in name and message", async () => {
     const about = { kind: "Node", name: "n".repeat(253), uid: "u" } as const;
     await saidAfter(aNotice({ about, message: "m".repeat(2000) }), 0);
-    const { metadata, message } = server.calls[0]?.body as { metadata: { name: string }; message: string };
-    expect(metadata.name.length).toBeLessThanOrEqual(253);
-    expect(message).toHaveLength(1024);
+    expect(server.calls[0]?.name.length).toBeLessThanOrEqual(253);
+    expect(server.calls[0]?.body).toHaveProperty("message.length", 1024);
   });
 });

@@ -1,49 +1,32 @@
 // Commands on nodes and their pods.
 
-import type { KubeObject, OwnerReference } from "../api/meta.ts";
+import type { OwnerReference } from "../api/meta.ts";
 import type { Taint } from "../api/taint.ts";
-import type { Command, NodeChange, Outcome, Target } from "../decide/decision.ts";
-import { alreadySo, assertSame, done, type Execution, sawDeletion, sawGone } from "./execution.ts";
-import { isConflict, isNotFound } from "./outcome.ts";
+import type { Command, NodeChange, Outcome } from "../decide/decision.ts";
+import { alreadySo, done, type Execution, type Live, overLive, sawDeletion, sawGone } from "./execution.ts";
+import { isNotFound } from "./outcome.ts";
 import { keyOf, metadataBody, ownersAfter, patchBound, taintsAfter, touchesLists } from "./patch.ts";
 import { nodes, pods } from "./resources.ts";
 
 type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
 
-/**
- * Taints, finalizers and owners are lists that others write too, and heartbeats change a node's version all the time: so
- * they are computed from a live read and written over that version alone; once more if somebody was quicker.
- */
 export async function updateNode({ node, change }: Of<"update-node">, execution: Execution): Promise<Outcome> {
-  const { api } = execution;
-  if (!touchesLists(change)) {
-    const metadata = metadataBody(change, []);
-    if (metadata === undefined) return alreadySo;
-    execution.picture.answered("node", await patchBound(api, nodes, { bound: node, body: { metadata } }));
-    return done;
+  const { api, picture } = execution;
+  if (touchesLists(change)) {
+    return overLive(execution, { resource: nodes, target: node }, live => changeNode(live, change, execution));
   }
-  try {
-    return await overLiveNode(node, change, execution);
-  } catch (error) {
-    if (!isConflict(error)) throw error;
-    return overLiveNode(node, change, execution);
-  }
+  const metadata = metadataBody(change, []);
+  if (metadata === undefined) return alreadySo;
+  picture.answered("node", await patchBound(api, nodes, { bound: node, body: { metadata } }));
+  return done;
 }
 
-type LiveNode = KubeObject & { spec?: { taints?: Taint[] } };
-
-async function overLiveNode(node: Target, change: NodeChange, execution: Execution): Promise<Outcome> {
-  const { api } = execution;
-  const raw = assertSame(await api.get<LiveNode>(nodes, keyOf(node)), node);
-  const { resourceVersion, finalizers = [], ownerReferences = [] } = raw.metadata;
-  const body = nodeBody(change, { finalizers, owners: ownerReferences, taints: raw.spec?.taints ?? [] });
-  if (body === undefined) {
-    execution.picture.answered("node", raw);
-    return alreadySo;
-  }
-  const answer = await patchBound(api, nodes, { bound: { ...node, resourceVersion }, body });
-  execution.picture.answered("node", answer);
-  return done;
+async function changeNode(live: Live, change: NodeChange, { api, picture }: Execution): Promise<Outcome> {
+  const { finalizers = [], ownerReferences = [] } = live.metadata;
+  const body = nodeBody(change, { finalizers, owners: ownerReferences, taints: live.spec?.taints ?? [] });
+  const raw = body === undefined ? live : await patchBound(api, nodes, { bound: live.metadata, body });
+  picture.answered("node", raw);
+  return body === undefined ? alreadySo : done;
 }
 
 type Lists = { finalizers: readonly string[]; owners: readonly OwnerReference[]; taints: readonly Taint[] };

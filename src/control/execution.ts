@@ -1,12 +1,14 @@
 // What a command is carried out with, and how the answer of a write comes into the picture.
 
-import type { KubeObject } from "../api/meta.ts";
+import type { KubeObject, Resource } from "../api/meta.ts";
 import type { Status } from "../api/status.ts";
+import type { Taint } from "../api/taint.ts";
 import type { Outcome, Settings, Target } from "../decide/decision.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Kind } from "../snapshot/kind.ts";
 import type { GuardedApi, GuardedProvider } from "./guard.ts";
-import { Stale } from "./outcome.ts";
+import { isConflict, Stale } from "./outcome.ts";
+import { keyOf } from "./patch.ts";
 import type { Clock } from "./ports.ts";
 
 export type Execution = {
@@ -38,4 +40,26 @@ export function sawGone(picture: ClusterPicture, kind: Kind, { name, namespace, 
 export function assertSame<T extends KubeObject>(raw: T, { uid }: Target): T {
   if (raw.metadata.uid !== uid) throw new Stale(`${raw.kind} ${raw.metadata.name} is another one now.`);
   return raw;
+}
+
+/** What is read of an object before it is changed. */
+export type Live = KubeObject & { spec?: { taints?: Taint[] }; status?: object };
+
+/**
+ * Writes what is computed from the live object, over that version alone, and once more if somebody was quicker: for
+ * lists that others write too, for kinds whose versions the picture does not keep (heartbeats), and for statuses, whose
+ * patches do not look at the uid.
+ */
+export async function overLive(
+  { api }: Execution,
+  { resource, target }: { resource: Resource; target: Target },
+  write: (live: Live) => Promise<Outcome>,
+): Promise<Outcome> {
+  const attempt = async () => write(assertSame(await api.get<Live>(resource, keyOf(target)), target));
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    return attempt();
+  }
 }

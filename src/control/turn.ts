@@ -6,7 +6,7 @@ import { arbitrate, type Candidate } from "../decide/arbitrate.ts";
 import type { NodeSeen } from "../decide/correlated.ts";
 import type { Context, Decision, Refusal, Rule } from "../decide/decision.ts";
 import { nothing } from "../decide/decision.ts";
-import { noMemory, observe, review, vetoesOf } from "../decide/safety-memory.ts";
+import { SafetyMemory } from "../decide/safety-memory.ts";
 import { safetyStatus } from "../decide/safety-status.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Subject, SubjectKind } from "../snapshot/picture.ts";
@@ -33,7 +33,7 @@ export class Turns {
   readonly #handlers: TurnHandlers;
   readonly #asked = new Set<Subject>();
   #mustArbitrate = false;
-  #memory = noMemory;
+  readonly #memory = new SafetyMemory();
 
   constructor(picture: ClusterPicture, rules: readonly Rule[], handlers: TurnHandlers) {
     this.#picture = picture;
@@ -43,7 +43,7 @@ export class Turns {
 
   /** Every replica remembers, whether it leads or not. */
   observe(seen: NodeSeen, now: Instant): void {
-    this.#memory = observe(this.#memory, seen, { picture: this.#picture, now });
+    this.#memory.observe(seen, { picture: this.#picture, now });
   }
 
   ask(subjects: Iterable<Subject>): void {
@@ -109,12 +109,10 @@ export class Turns {
 
   /** The arbiter over all that is proposed, and what the SafetyPolicy then says of the cluster. */
   #arbitrated(context: Context): Standing[] {
-    const reviewed = review(this.#memory, context);
     const proposals: readonly Candidate[] = [...this.standing.proposals()];
-    const decision = arbitrate({ proposals, context, gates: { vetoes: vetoesOf(reviewed) } });
-    const status = safetyStatus(reviewed, context);
-    this.#memory = status.memory;
-    return [this.#replace(arbiter, decision), this.#replace(safety, status.decision)];
+    const decision = arbitrate({ proposals, context, gates: { vetoes: this.#memory.vetoes(context) } });
+    const status = safetyStatus(this.#memory, context);
+    return [this.#replace(arbiter, decision), this.#replace(safety, status)];
   }
 
   #rulesFor(subject: Subject): readonly Rule[] {

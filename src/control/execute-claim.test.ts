@@ -1,0 +1,358 @@
+import { describe, expect, test } from "vitest";
+import { EmbeddedExecution, resources, targetOf } from "../../test/embedded-execution.ts";
+import { hung } from "../../test/scripted-shell.ts";
+import type { KubeObject } from "../api/meta.ts";
+import type { NodeClaim } from "../api/node-claim.ts";
+import type { Command } from "../decide/decision.ts";
+import type { Instance } from "../snapshot/instance.ts";
+
+type Claim = NodeClaim & KubeObject;
+const { claims, pools, policies } = resources;
+
+const anInstance: Instance = {
+  providerID: "test:///i-1",
+  createdAt: 0,
+  labels: { "topology.kubernetes.io/zone": "z1" },
+  capacity: { cpu: "4" },
+  allocatable: { cpu: "3" },
+  state: "running",
+};
+
+async function aClaim(execution: EmbeddedExecution, more: object = {}): Promise<Claim> {
+  return execution.create<Claim>(claims, { metadata: { name: "a", ...more }, spec: {} });
+}
+
+const creating = (name: string): Command => ({
+  kind: "create-claim",
+  manifest: { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata: { name }, spec: {} },
+  why: "",
+});
+
+const launching = (claim: Claim): Command => ({ kind: "launch-instance", claim: targetOf(claim), why: "" });
+
+describe("create-claim", () => {
+  test("writes it, and the picture has it before any watch", async () => {
+    const execution = new EmbeddedExecution();
+    expect(await execution.execute(creating("a"))).toEqual({ result: "done" });
+    const claim = await execution.get<Claim>(claims, "a");
+    expect(execution.picture.claim("a")?.uid).toBe(claim?.metadata.uid);
+  });
+
+  test("of one that is there already shows that one", async () => {
+    const execution = new EmbeddedExecution();
+    const manifest = { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata: { name: "a" }, spec: {} };
+    await execution.settle(execution.server.create(claims, {}, manifest));
+    expect(await execution.execute(creating("a"))).toEqual({ result: "already-so" });
+    expect(execution.picture.claim("a")?.uid).toBe((await execution.get(claims, "a"))?.metadata.uid);
+  });
+});
+
+describe("update-claim", () => {
+  const update = (claim: Claim, more: object = {}): Command => ({
+    kind: "update-claim",
+    claim: targetOf(claim),
+    resourceVersion: claim.metadata.resourceVersion,
+    metadata: { addFinalizers: ["karpenter.sh/termination"], annotations: { gone: null } },
+    status: { nodeName: "n", conditions: [{ type: "Ready", status: "True", reason: "Ready", message: "" }] },
+    why: "",
+    ...more,
+  });
+
+  test("writes metadata, then status, over the version that each has left", async () => {
+    const execution = new EmbeddedExecution();
+    const claim = await aClaim(execution, { finalizers: ["test/theirs"], annotations: { gone: "1", kept: "1" } });
+    expect(await execution.execute(update(claim))).toEqual({ result: "done" });
+    expect(execution.writes).toEqual(["patch nodeclaims", "patch-status nodeclaims"]);
+    const written = await execution.get<Claim>(claims, "a");
+    expect(written?.metadata.finalizers).toEqual(["test/theirs", "karpenter.sh/termination"]);
+    expect(written?.metadata.annotations).toEqual({ kept: "1" });
+    expect(written?.status).toEqual({
+      nodeName: "n",
+      conditions: [
+        { type: "Ready", status: "True", reason: "Ready", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" },
+      ],
+    });
+    expect(execution.picture.claim("a")?.resourceVersion).toBe(written?.metadata.resourceVersion);
+  });
+
+  test("is stale when somebody has written since, before and between its writes", async () => {
+    const execution = new EmbeddedExecution();
+    const claim = await aClaim(execution);
+    await execution.patch(claims, "a", { metadata: { labels: { theirs: "1" } } });
+    expect(await execution.execute(update(claim))).toEqual({ result: "stale" });
+
+    const seen = execution.see(claims, (await execution.get<Claim>(claims, "a")) as Claim);
+    execution.interfere = async call => {
+      if (call === "patch-status nodeclaims")
+        await execution.patch(claims, "a", { metadata: { labels: { theirs: "2" } } });
+    };
+    expect(await execution.execute(update(seen))).toEqual({ result: "stale" });
+    const written = await execution.get<Claim>(claims, "a");
+    expect([written?.metadata.finalizers, written?.status]).toEqual([["karpenter.sh/termination"], undefined]);
+  });
+
+  test("is stale, and sends nothing, when the picture has moved on", async () => {
+    const execution = new EmbeddedExecution();
+    const claim = await aClaim(execution);
+    execution.see(claims, await execution.patch(claims, "a", { metadata: { labels: { theirs: "1" } } }));
+    execution.writes.length = 0;
+    expect(await execution.execute(update(claim))).toEqual({ result: "stale" });
+    expect(execution.writes).toEqual([]);
+  });
+
+  test("takes what is released for gone", async () => {
+    const execution = new EmbeddedExecution();
+    await aClaim(execution, { finalizers: ["karpenter.sh/termination"] });
+    await execution.remove(claims, "a");
+    const claim = execution.see(claims, (await execution.get<Claim>(claims, "a")) as Claim);
+    const metadata = { removeFinalizers: ["karpenter.sh/termination"] };
+    const { status: _, ...command } = update(claim, { metadata }) as Extract<Command, { kind: "update-claim" }>;
+    expect(await execution.execute(command)).toEqual({ result: "done" });
+    expect([await execution.get(claims, "a"), execution.picture.claim("a")]).toEqual([undefined, undefined]);
+  });
+});
+
+describe("delete-claim", () => {
+  const removal = (claim: Claim): Command => {
+    const { resourceVersion } = claim.metadata;
+    return { kind: "delete-claim", claim: targetOf(claim), resourceVersion, why: "" };
+  };
+
+  test("deletes the one that was decided on: at once, or as far as its finalizers let it", async () => {
+    const execution = new EmbeddedExecution();
+    expect(await execution.execute(removal(await aClaim(execution)))).toEqual({ result: "done" });
+    expect(execution.picture.claim("a")).toBeUndefined();
+    const held = await aClaim(execution, { finalizers: ["test/theirs"] });
+    expect(await execution.execute(removal(held))).toEqual({ result: "done" });
+    expect(execution.picture.claim("a")?.deletingSince).toBe(execution.clock.now());
+  });
+
+  test("touches neither a newer version nor another one of the same name", async () => {
+    const execution = new EmbeddedExecution();
+    const claim = await aClaim(execution);
+    await execution.patch(claims, "a", { metadata: { labels: { theirs: "1" } } });
+    expect(await execution.execute(removal(claim))).toEqual({ result: "stale" });
+    await execution.remove(claims, "a");
+    const other = await aClaim(execution);
+    expect(await execution.execute(removal(claim))).toEqual({ result: "stale" });
+    expect((await execution.get(claims, "a"))?.metadata.uid).toBe(other.metadata.uid);
+  });
+
+  test("of one that is gone is already so, and the picture knows", async () => {
+    const execution = new EmbeddedExecution();
+    const claim = await aClaim(execution);
+    await execution.remove(claims, "a");
+    expect(await execution.execute(removal(claim))).toEqual({ result: "already-so" });
+    expect(execution.picture.claim("a")).toBeUndefined();
+  });
+});
+
+describe("launch-instance", () => {
+  test("asks the provider for the live claim, by its class and our cluster, and writes what it answers", async () => {
+    const asked: unknown[] = [];
+    const create = async (request: object) => (asked.push(request), anInstance);
+    const execution = new EmbeddedExecution({ create });
+    const claim = await aClaim(execution);
+    expect(await execution.execute(launching(claim))).toEqual({ result: "done" });
+    const nodeClass = { group: "fettle.dev", kind: "SimulatedNodeClass", name: "default" };
+    expect(asked).toMatchObject([{ claim: { metadata: { uid: claim.metadata.uid } }, nodeClass, cluster: "blue" }]);
+    const written = await execution.get<Claim>(claims, "a");
+    expect(written?.status).toMatchObject({ providerID: "test:///i-1", capacity: { cpu: "4" } });
+    expect(written?.metadata.labels).toMatchObject({ "topology.kubernetes.io/zone": "z1" });
+    // Asked once more, it has nothing to do.
+    expect(await execution.execute(launching(claim))).toEqual({ result: "already-so" });
+    expect(asked).toHaveLength(1);
+  });
+
+  test.each([
+    ["being deleted", async (execution: EmbeddedExecution) => execution.remove(claims, "a"), "stale"],
+    [
+      "another one by now",
+      async (execution: EmbeddedExecution) => {
+        await execution.patch(claims, "a", { metadata: { finalizers: null } });
+        await execution.remove(claims, "a");
+        await execution.create(claims, { metadata: { name: "a" }, spec: {} });
+      },
+      "stale",
+    ],
+    [
+      "gone",
+      async (execution: EmbeddedExecution) => {
+        await execution.patch(claims, "a", { metadata: { finalizers: null } });
+        await execution.remove(claims, "a");
+      },
+      "already-so",
+    ],
+  ] as const)("launches nothing for a claim that is %s, whatever the picture shows", async (_, meanwhile, result) => {
+    const execution = new EmbeddedExecution({ create: () => Promise.reject(new Error("was asked")) });
+    const claim = await aClaim(execution, { finalizers: ["karpenter.sh/termination"] });
+    await meanwhile(execution);
+    expect(await execution.execute(launching(claim))).toEqual({ result });
+  });
+
+  test.each([
+    ["InsufficientCapacity", "False", "refused"],
+    ["QuotaExceeded", "Unknown", "retry"],
+  ] as const)("writes %s as Launched=%s", async (error, status, result) => {
+    const create = async () => ({ error, message: "none left" });
+    const execution = new EmbeddedExecution({ create });
+    const claim = await aClaim(execution);
+    expect(await execution.execute(launching(claim))).toMatchObject({ result, reason: error, message: "none left" });
+    const written = await execution.get<Claim>(claims, "a");
+    const launched = written?.status?.conditions?.find(({ type }) => type === "Launched");
+    expect(launched).toMatchObject({ status });
+  });
+
+  test("a provider that broke off may have launched: Unknown, and to be tried again", async () => {
+    const execution = new EmbeddedExecution({ create: () => Promise.reject(new Error("reset")) });
+    const claim = await aClaim(execution);
+    expect(await execution.execute(launching(claim))).toEqual({
+      result: "retry",
+      reason: "Unknown",
+      message: "reset",
+      unknown: true,
+    });
+  });
+
+  test("writes nothing once its term or its time is over, though the provider has answered", async () => {
+    const execution = new EmbeddedExecution();
+    execution.provider.create = async () => {
+      execution.isInTerm = false;
+      return anInstance;
+    };
+    const claim = await aClaim(execution);
+    expect(await execution.execute(launching(claim))).toMatchObject({ result: "retry", unknown: true });
+    expect(execution.writes).toEqual([]);
+    execution.isInTerm = true;
+    execution.abort.abort(new Error("late"));
+    execution.provider.create = hung;
+    expect(await execution.execute(launching(claim))).toMatchObject({ result: "retry", unknown: true });
+  });
+});
+
+describe("instances", () => {
+  const lookUp: Command = { kind: "look-up-instance", providerID: "i", why: "" };
+
+  test("are remembered as the provider last said, and since when they are gone", async () => {
+    const said = ["running", "gone", "gone", "terminating", "gone"] as const;
+    const answers = [...said];
+    const get = async () => {
+      const next = answers.shift();
+      return next === "gone" || next === undefined ? "gone" : { ...anInstance, state: next };
+    };
+    const execution = new EmbeddedExecution({ get });
+    const seen = [];
+    for (const _ of said) {
+      await execution.clock.runFor(1000);
+      expect(await execution.execute(lookUp)).toEqual({ result: "done" });
+      const view = execution.picture.instance("i");
+      const goneSince = view?.goneSince;
+      seen.push([view?.state, view && view.seenAt % 10_000, goneSince && goneSince % 10_000]);
+    }
+    expect(seen).toEqual([
+      ["running", 1000, undefined],
+      ["gone", 2000, 2000],
+      ["gone", 3000, 2000],
+      ["terminating", 4000, undefined],
+      ["gone", 5000, 5000],
+    ]);
+  });
+
+  test("of which the provider cannot tell stay as they were", async () => {
+    const get = async () => ({ error: "Throttled", message: "slowly", retryAfterMs: 3000 }) as const;
+    const execution = new EmbeddedExecution({ get });
+    expect(await execution.execute(lookUp)).toEqual({
+      result: "retry",
+      reason: "Throttled",
+      message: "slowly",
+      afterMs: 3000,
+    });
+    expect(execution.picture.instance("i")).toBeUndefined();
+  });
+
+  test("are deleted as often as asked", async () => {
+    const answers = ["terminating", "gone"] as const;
+    let index = 0;
+    const execution = new EmbeddedExecution({ delete: async () => answers[index++] ?? "gone" });
+    const command: Command = { kind: "delete-instance", providerID: "i", why: "" };
+    for (const state of answers) {
+      expect(await execution.execute(command)).toEqual({ result: "done" });
+      expect(execution.picture.instance("i")?.state).toBe(state);
+    }
+  });
+
+  test("are listed as of the moment of asking, all or none", async () => {
+    const listed = { providerID: "i", createdAt: 0 };
+    const execution = new EmbeddedExecution();
+    execution.provider.list = async () => {
+      await execution.clock.runFor(5000);
+      return [listed];
+    };
+    const command: Command = { kind: "list-instances", why: "" };
+    const at = execution.clock.now();
+    expect(await execution.execute(command)).toEqual({ result: "done" });
+    expect(execution.picture.instanceList).toEqual({ at, instances: [listed] });
+    execution.provider.list = async () => ({ error: "Unknown", message: "reset" });
+    expect(await execution.execute(command)).toMatchObject({ result: "retry", unknown: true });
+    expect(execution.picture.instanceList?.at).toBe(at);
+  });
+});
+
+describe("what the controller tells the owners of policies", () => {
+  test("update-pool writes annotations and status; resources that no node has any more are taken away", async () => {
+    const execution = new EmbeddedExecution();
+    const pool = await execution.create(pools, { metadata: { name: "p" }, spec: {} });
+    const update = (resourceList: Record<string, string>): Command => ({
+      kind: "update-pool",
+      pool: targetOf(pool),
+      metadata: { annotations: { note: "1" } },
+      status: { resources: resourceList },
+      why: "",
+    });
+    expect(await execution.execute(update({ cpu: "8", gpu: "1" }))).toEqual({ result: "done" });
+    expect(await execution.execute(update({ cpu: "4" }))).toEqual({ result: "done" });
+    const written = await execution.get(pools, "p");
+    expect(written?.metadata.annotations).toEqual({ note: "1" });
+    expect(written?.["status"]).toHaveProperty("resources", { cpu: "4" });
+    expect(execution.picture.pool("p")?.status.resources).toEqual({ cpu: "4" });
+  });
+
+  test("another pool of the same name is left alone", async () => {
+    const execution = new EmbeddedExecution();
+    const pool = await execution.create(pools, { metadata: { name: "p" }, spec: {} });
+    await execution.remove(pools, "p");
+    await execution.create(pools, { metadata: { name: "p" }, spec: {} });
+    const target = targetOf(pool);
+    const metadata = { annotations: { note: "1" } };
+    expect(await execution.execute({ kind: "update-pool", pool: target, metadata, why: "" })).toEqual({
+      result: "stale",
+    });
+    expect(await execution.execute({ kind: "update-pool", pool: target, status: { nodes: 1 }, why: "" })).toEqual({
+      result: "stale",
+    });
+    const finalizers = { addFinalizers: ["test/ours"] };
+    expect(await execution.execute({ kind: "update-pool", pool: target, metadata: finalizers, why: "" })).toEqual({
+      result: "stale",
+    });
+    expect((await execution.get(pools, "p"))?.metadata).not.toHaveProperty("annotations");
+  });
+
+  test("update-pool adds a finalizer beside those of others", async () => {
+    const execution = new EmbeddedExecution();
+    const pool = await execution.create(pools, { metadata: { name: "p", finalizers: ["test/theirs"] }, spec: {} });
+    const metadata = { addFinalizers: ["test/ours"] };
+    expect(await execution.execute({ kind: "update-pool", pool: targetOf(pool), metadata, why: "" })).toEqual({
+      result: "done",
+    });
+    expect((await execution.get(pools, "p"))?.metadata.finalizers).toEqual(["test/theirs", "test/ours"]);
+  });
+
+  test("update-safety-policy writes its status", async () => {
+    const execution = new EmbeddedExecution();
+    const policy = await execution.create(policies, { metadata: { name: "default" }, spec: {} });
+    const command: Command = { kind: "update-safety-policy", policy: targetOf(policy), status: { nodes: 7 }, why: "" };
+    expect(await execution.execute(command)).toEqual({ result: "done" });
+    expect(await execution.get(policies, "default")).toMatchObject({ status: { nodes: 7 } });
+    expect(execution.picture.safety.status?.nodes).toBe(7);
+  });
+});
