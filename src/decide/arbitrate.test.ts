@@ -13,6 +13,7 @@ import {
 } from "../../test/builders.ts";
 import type { SafetyPolicySpec } from "../api/safety-policy.ts";
 import { arbitrate, type Candidate, type Gates } from "./arbitrate.ts";
+import type { Limit } from "./caps.ts";
 import type { Command, Context, Decision, Proposal, Settings } from "./decision.ts";
 import { unstamped } from "./ledger.ts";
 
@@ -608,6 +609,37 @@ describe("a dry run", () => {
   test("counts among the shown: as many would begin as could", () => {
     const decision = decide([asked("a"), asked("b")], { settings: { dryRun: true } });
     expect(codes(decision)).toEqual(["node/a dry-run", "node/b cap-spent"]);
+  });
+});
+
+describe("of several limits that are spent", () => {
+  const place = { kind: "NodePool", name: "web" };
+  const limit = (what: string, frees: readonly number[]): Limit => ({
+    role: "budget",
+    place,
+    what,
+    allowed: 1,
+    counted: 1,
+    frees,
+    applies: () => true,
+  });
+  const told = (...limits: Limit[]) => decide([asked("a")], { gates: { limits } }).refusals[0]?.message.split(";")[0];
+
+  test("the one that lasts longest is told, an unknown end being the longest", () => {
+    const soon = limit("soon", [at("3h")]);
+    const late = limit("late", [at("4h")]);
+    const open = limit("open", []);
+    expect([told(soon, late), told(late, soon)]).toEqual(["1 node is late", "1 node is late"]);
+    expect([told(open, late), told(soon, open, late)]).toEqual(["1 node is open", "1 node is open"]);
+  });
+
+  test("the least room of the budgets that allow it is written, beside the caps", () => {
+    const limits = [
+      { ...limit("x", []), allowed: 9 },
+      { ...limit("x", []), allowed: 3, place: { kind: "NodePool", name: "db" } },
+    ];
+    const { commands } = decide([asked("a")], { gates: { limits } });
+    expect(commands).toMatchObject([{ spec: { budget: { kind: "NodePool", name: "db", allowed: 3, counted: 1 } } }]);
   });
 });
 

@@ -71,11 +71,12 @@ type Pass = {
 
 function passOver(cases: readonly Case[], context: Context, { limits = [], vetoes = [] }: Gates = {}): Pass {
   const able = cases.filter(one => one.objection === undefined);
+  const actions = new Set(able.map(({ proposal }) => proposal.action));
   const zones = new Set(able.flatMap(({ zone }) => zone ?? []));
   return {
     context,
     vetoes,
-    limits: able.length === 0 ? [] : [...limits, ...capLimits(zones, context)],
+    limits: able.length === 0 ? [] : [...limits, ...capLimits({ actions, zones }, context)],
     spent: new Map(),
     departing: new Set(able.length === 0 ? [] : [...context.picture.departures()].map(({ node }) => node.uid)),
     first: { meant: firstByNode(able.filter(({ dryRun }) => dryRun === undefined)), any: firstByNode(able) },
@@ -164,22 +165,35 @@ function triedBefore({ proposal, dryRun }: Case, { picture, now }: Context): Obj
 
 /** Of several that are spent, the one that lasts longest. */
 function limitSpent(limits: readonly Limit[], { spent }: Pass): Objection | undefined {
-  const full = limits.flatMap(limit => {
+  let worst: { limit: Limit; counted: number; until: Instant | undefined } | undefined;
+  for (const limit of limits) {
     const granted = spent.get(limit) ?? 0;
+    const counted = limit.counted + granted;
+    if (counted < limit.allowed) continue;
     const until = freeAt(limit, granted);
-    return limit.counted + granted < limit.allowed ? [] : [{ limit, until, counted: limit.counted + granted }];
-  });
-  const [first, ...rest] = full;
-  if (first === undefined) return undefined;
-  const endsAt = ({ until = Number.POSITIVE_INFINITY }: { until: Instant | undefined }) => until;
-  const { limit, until, counted } = rest.reduce((last, next) => (endsAt(next) > endsAt(last) ? next : last), first);
+    const lasts = until === undefined || (worst?.until !== undefined && until > worst.until);
+    if (worst === undefined || (worst.until !== undefined && lasts)) worst = { limit, counted, until };
+  }
+  return worst && limitObjection(worst);
+}
+
+function limitObjection({
+  limit,
+  counted,
+  until,
+}: {
+  limit: Limit;
+  counted: number;
+  until: Instant | undefined;
+}): Objection {
+  const { role, place, what, allowed } = limit;
   const nodes = counted === 1 ? "1 node is" : `${counted} nodes are`;
-  const source = [limit.place.kind, limit.place.name, limit.place.path].filter(Boolean).join(" ");
+  const source = [place.kind, place.name, place.path].filter(Boolean).join(" ");
   return {
-    code: `${limit.role}-spent`,
-    message: `${nodes} ${limit.what}; at most ${limit.allowed} may be (${source}).`,
+    code: `${role}-spent`,
+    message: `${nodes} ${what}; at most ${allowed} may be (${source}).`,
     ...(until === undefined ? {} : { until }),
-    liftedBy: `an end of what is counted, or a greater ${limit.role}`,
+    liftedBy: `an end of what is counted, or a greater ${role}`,
   };
 }
 

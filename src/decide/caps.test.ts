@@ -5,6 +5,7 @@ import type { SafetyPolicySpec } from "../api/safety-policy.ts";
 import { formatTime } from "../api/time.ts";
 import { capLimits, freeAt, goneInRepairWindow, type Limit, longestWindow } from "./caps.ts";
 import type { Context, Proposal } from "./decision.ts";
+import { precedence } from "./precedence.ts";
 
 const now = at("10h");
 type Caps = NonNullable<SafetyPolicySpec["caps"]>;
@@ -44,7 +45,7 @@ const gone = (node: string, of: NodeActionSpec["action"], agoMs: number, phase: 
 
 const only = { cluster: "100%", zone: "100%", perWindow: { nodes: "100%" } };
 const show = ({ place, allowed, counted }: Limit) => `${place.path?.slice("spec.caps.".length)} ${counted}/${allowed}`;
-const inZ0 = new Set(["z0"]);
+const inZ0 = { actions: new Set(precedence), zones: new Set(["z0"]) };
 const shown = (cluster: Cluster) => capLimits(inZ0, context(cluster)).map(show);
 
 test("by default repair may take 10 % of the cluster, 20 % of a zone, 20 % of the cluster an hour, rounded up", () => {
@@ -54,12 +55,25 @@ test("by default repair may take 10 % of the cluster, 20 % of a zone, 20 % of th
 
 test("there is a limit for each zone that is asked about, and none for nodes without one", () => {
   const ofZones = (...zones: string[]) =>
-    capLimits(new Set(zones), context({})).filter(({ place }) => place.path === "spec.caps.repair.zone");
+    capLimits({ ...inZ0, zones: new Set(zones) }, context({})).filter(
+      ({ place }) => place.path === "spec.caps.repair.zone",
+    );
   expect(ofZones("z0", "z1").map(({ zone, what }) => `${zone}: ${what}`)).toEqual([
     "z0: going away by repair or remediation in zone z0",
     "z1: going away by repair or remediation in zone z1",
   ]);
   expect(ofZones()).toEqual([]);
+});
+
+test("a cap that holds none of what is asked for is not looked at", () => {
+  const caps: Caps = { repair: only, disruption: only, all: only };
+  const paths = (...actions: Proposal["action"][]) =>
+    capLimits({ actions: new Set(actions), zones: new Set() }, context({ caps })).map(
+      ({ place }) => place.path?.split(".")[2],
+    );
+  expect([...new Set(paths("Drift"))]).toEqual(["disruption", "all"]);
+  expect([...new Set(paths("ScaleDown", "Repair"))]).toEqual(["repair", "all"]);
+  expect(paths()).toEqual([]);
 });
 
 describe("what counts now", () => {

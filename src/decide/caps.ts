@@ -40,10 +40,14 @@ const wordsOf: Record<Scope, string> = {
   all: "going away, whoever asked,",
 };
 
-/** Those that can hold a node in one of the zones, or in none. */
-export function capLimits(zones: ReadonlySet<string>, context: Context): readonly Limit[] {
+export type Asked = { readonly actions: ReadonlySet<LedgerAction>; readonly zones: ReadonlySet<string> };
+
+/** Those that can hold one of the actions in one of the zones, or in none. */
+export function capLimits({ actions, zones }: Asked, context: Context): readonly Limit[] {
   const departures = [...context.picture.departures()];
-  const scopes = ["repair", "disruption", "all"] as const;
+  const scopes = (["repair", "disruption", "all"] as const).filter(scope =>
+    [...actions].some(action => isIn(scope, action)),
+  );
   return scopes.flatMap(scope => capsOf(scope, { context, zones, departures }));
 }
 
