@@ -273,6 +273,16 @@ describe("a command under way", () => {
     expect(picture.takeDirty()).toEqual(new Set(["cluster", "action/drift-a", "node/a"]));
   });
 
+  test("is over once its effect was seen: what goes after that does not come back", () => {
+    const picture = aWorld({ nodes: [aNode("a")] });
+    picture.expect(open, at("1m"));
+    const real = anAction("drift-a", { phase: "Pending" });
+    picture.put("action", real);
+    picture.remove("action", real);
+    expect(picture.action("drift-a")).toBeUndefined();
+    expect(picture.departureCount).toBe(0);
+  });
+
   test("may be sent twice", () => {
     const picture = aWorld({ nodes: [aNode("a")] });
     picture.expect(open, at("1m"));
