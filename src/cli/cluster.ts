@@ -11,7 +11,7 @@ import { clusterInTheBox } from "../sim/cluster-in-the-box.ts";
 import { isOurKubeconfig, kubeconfig } from "../sim/http/kubeconfig.ts";
 import { type Listening, listen } from "../sim/http/listener.ts";
 import { seededRandom } from "../sim/random.ts";
-import { Failure, type Io, systemSentence } from "./io.ts";
+import { Failure, type Io, systemSentence, untilAborted } from "./io.ts";
 
 type Options = { port: number; kubeconfig?: string };
 
@@ -111,11 +111,4 @@ function announce(path: string, { url }: Listening, io: Io): void {
       `Try: ${colours.cyan(`kubectl --kubeconfig ${path} explain nodepool.spec.repair`)}\n` +
       "Ctrl-C ends it.\n",
   );
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -43,3 +43,10 @@ export function systemSentence(error: unknown): string {
       return (error as Error).message;
   }
 }
+
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

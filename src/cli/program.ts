@@ -3,7 +3,10 @@
 import { Command, CommanderError } from "commander";
 import { clusterCommand } from "./cluster.ts";
 import { crdsCommand } from "./crds.ts";
+import { installCommand } from "./install.ts";
 import { type ExitCode, Failure, type Io } from "./io.ts";
+import { machinesCommand } from "./machines.ts";
+import { runCommand } from "./run.ts";
 import { validateCommand } from "./validate.ts";
 
 export async function run(args: readonly string[], io: Io, version: string): Promise<ExitCode> {
@@ -21,7 +24,15 @@ function program(io: Io, version: string): Command {
     .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help for a command")
     .showHelpAfterError("(add --help for what is possible)");
-  for (const command of [clusterCommand(io), crdsCommand(io), validateCommand(io)]) fettle.addCommand(command);
+  const commands = [
+    runCommand(io),
+    installCommand(io, version),
+    crdsCommand(io),
+    validateCommand(io),
+    clusterCommand(io),
+    machinesCommand(io),
+  ];
+  for (const command of commands) fettle.addCommand(command);
   settle(fettle, io);
   return fettle;
 }

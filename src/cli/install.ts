@@ -1,0 +1,58 @@
+// fettle install: prints everything that a cluster needs to run Fettle, for `kubectl apply -f -`.
+
+import { Command, InvalidArgumentError } from "commander";
+import { stringify } from "yaml";
+import { customResourceDefinition } from "../api/crd.ts";
+import { kinds } from "../api/kinds.ts";
+import { choiceOf } from "./flags.ts";
+import { type InstallationOptions, installation } from "./installation.ts";
+import type { Io } from "./io.ts";
+import { providers } from "./wire.ts";
+
+type Flags = InstallationOptions & { output: "yaml" | "json" };
+
+export const installDefaults = { namespace: "fettle-system", provider: "none", replicas: 2 } as const;
+
+export function installCommand(io: Io, version: string): Command {
+  const { namespace, provider, replicas } = installDefaults;
+  return new Command("install")
+    .description("print CRDs, roles and a Deployment: fettle install | kubectl apply --server-side -f -")
+    .option("--namespace <name>", "where the controller runs", namespaceOf, namespace)
+    .option("--provider <name>", `who has the machines: ${providers.join(" or ")}`, choiceOf(...providers), provider)
+    .option("--image <reference>", "the controller's image", `fettle:${version}`)
+    .option("--replicas <number>", "how many run; one leads, the others are ready to", replicasOf, replicas)
+    .option("-o, --output <format>", "yaml or json", choiceOf("yaml", "json"), "yaml")
+    .addHelpText("after", help)
+    .action((flags: Flags) => io.out(printed(installedObjects(flags), flags.output)));
+}
+
+const help = `
+The roles hold exactly what the controller does with that provider: no wildcard, no Secret, no node status.
+
+Examples:
+  fettle install | kubectl apply --server-side -f -
+  fettle install --provider simulated --image registry.example/fettle:1 -o json`;
+
+/** The CRDs first: what comes after may be of their kinds. */
+export function installedObjects(options: InstallationOptions): object[] {
+  return [...kinds.map(customResourceDefinition), ...installation(options)];
+}
+
+export function printed(objects: readonly object[], output: "yaml" | "json"): string {
+  if (output === "json") return `${JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }, undefined, 2)}\n`;
+  // As crdYaml: for people and for kubectl, the same to readers of YAML 1.1 and 1.2.
+  return objects
+    .map(object => stringify(object, { aliasDuplicateObjects: false, lineWidth: 0, version: "1.1" }))
+    .join("---\n");
+}
+
+function namespaceOf(text: string): string {
+  if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
+  throw new InvalidArgumentError("it must be a name of small letters, digits and hyphens.");
+}
+
+function replicasOf(text: string): number {
+  const replicas = Number(text);
+  if (!/^\d{1,2}$/.test(text) || replicas < 1) throw new InvalidArgumentError("it must be a number from 1 to 99.");
+  return replicas;
+}

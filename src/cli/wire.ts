@@ -1,0 +1,80 @@
+// Puts a controller together from its parts: the watches, the provider and the rules. The same for a real cluster and
+// for the one that `fettle up` serves.
+
+import { type Controller, type ControllerOptions, startController } from "../control/controller.ts";
+import type { Clock, Feed, InstanceProvider, KubeApi } from "../control/ports.ts";
+import type { JournalEntry } from "../decide/decision.ts";
+import { rules } from "../decide/rules.ts";
+import { Reflector } from "../kube/reflector.ts";
+import { noProvider } from "../provider/none.ts";
+import { simulatedProvider, type SimulatedProviderOptions } from "../provider/simulated.ts";
+import type { Picture } from "../snapshot/picture.ts";
+
+export const providers = ["simulated", "none"] as const;
+export type ProviderName = (typeof providers)[number];
+
+export type WireOptions = Pick<
+  ControllerOptions,
+  "api" | "clock" | "settings" | "controllers" | "leadership" | "repairUnset"
+> &
+  Pick<SimulatedProviderOptions, "instanceTypes"> & {
+    readonly provider: ProviderName;
+    readonly journal: (entry: JournalEntry, picture: Picture) => void;
+  };
+
+export type Watched = {
+  readonly resource: string;
+  readonly fed: Pick<Reflector<unknown>, "synced" | "ageMs" | "lastError">;
+};
+
+export type Wired = {
+  readonly controller: Controller;
+  readonly watches: readonly Watched[];
+  /** Resolves when what is in hand has ended. */
+  stop(): Promise<void>;
+};
+
+export function wire({ provider: name, instanceTypes, journal, ...options }: WireOptions): Wired {
+  const { api, clock } = options;
+  const watches: Watched[] = [];
+  const feed = watching(api, clock, watches);
+  const provider = providerOf(name, { api, clock, feed, ...(instanceTypes && { instanceTypes }) });
+  const controller: Controller = startController({
+    ...options,
+    feed,
+    provider,
+    rules,
+    random: Math.random,
+    journal: entry => journal(entry, controller.picture),
+  });
+  return {
+    controller,
+    watches,
+    stop: async () => {
+      await controller.stop();
+      provider.stop();
+    },
+  };
+}
+
+/** Undefined: every kind has been listed. */
+export function unlisted(watches: readonly Watched[]): string | undefined {
+  const missing = watches.filter(({ fed }) => !fed.synced);
+  if (missing.length === 0) return undefined;
+  const told = missing.map(({ resource, fed }) =>
+    fed.lastError ? `${resource} (${fed.lastError.message})` : resource,
+  );
+  return `Not listed yet: ${told.join(", ")}.`;
+}
+
+function watching(api: KubeApi, clock: Clock, watches: Watched[]): Feed {
+  return options => {
+    const fed = new Reflector({ api, clock, random: Math.random, ...options });
+    watches.push({ resource: options.resource.plural, fed });
+    return fed;
+  };
+}
+
+function providerOf(name: ProviderName, options: SimulatedProviderOptions): InstanceProvider {
+  return name === "simulated" ? simulatedProvider(options) : noProvider();
+}

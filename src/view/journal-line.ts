@@ -1,0 +1,62 @@
+// One entry of the journal as a line for people and machines who read along: how much it matters, a sentence, and the
+// facts in fields. A look that changes nothing has no line.
+
+import { formatTime } from "../api/time.ts";
+import { type Command, type JournalEntry, laneOf, type Outcome, type Refusal } from "../decide/decision.ts";
+
+export const logLevels = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof logLevels)[number];
+export type LogLine = {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, string | number>>;
+};
+
+/** `isDryRun`: what is decided is shown only, so that it has no end to be told. */
+export function journalLine(entry: JournalEntry, isDryRun: boolean): LogLine {
+  switch (entry.event) {
+    case "decided": {
+      const { command, rule, subject } = entry;
+      const fields = { event: "decided", rule, subject, command: command.kind, object: laneOf(command) };
+      return isDryRun
+        ? { level: "info", message: `Would ${plain(command)}: ${command.why}`, fields: { ...fields, dryRun: "true" } }
+        : { level: "debug", message: command.why, fields };
+    }
+    case "ended":
+      return ended(entry.command, entry.outcome);
+    case "refused":
+      return { level: "info", message: entry.refusal.message, fields: refusalFields("refused", entry.refusal) };
+    case "lifted":
+      return { level: "debug", message: entry.refusal.message, fields: refusalFields("lifted", entry.refusal) };
+    case "noticed": {
+      const { about, reason, message } = entry.notice;
+      return { level: "debug", message, fields: { event: "noticed", reason, subject: `${about.kind}/${about.name}` } };
+    }
+    case "leading":
+    case "following":
+      return { level: "info", message: entry.message, fields: { event: entry.event, epoch: entry.epoch } };
+  }
+}
+
+function ended(command: Command, outcome: Outcome): LogLine {
+  const { result } = outcome;
+  const fields = { event: "ended", command: command.kind, object: laneOf(command), result };
+  if (result === "retry" || result === "refused") {
+    const { reason, message } = outcome;
+    const level = result === "retry" ? "warn" : "error";
+    return { level, message: `${command.why} ${message}`, fields: { ...fields, reason } };
+  }
+  const isNews = result === "done" && !questions.has(command.kind);
+  return { level: isNews ? "info" : "debug", message: command.why, fields };
+}
+
+/** Their answers change nothing that anybody sees. */
+const questions: ReadonlySet<Command["kind"]> = new Set<Command["kind"]>(["list-instances", "look-up-instance"]);
+
+function refusalFields(event: string, { subject, code, until, liftedBy }: Refusal): LogLine["fields"] {
+  return { event, subject, code, liftedBy, ...(until === undefined ? {} : { until: formatTime(until) }) };
+}
+
+function plain(command: Command): string {
+  return `${command.kind.replaceAll("-", " ")} ${laneOf(command)}`;
+}

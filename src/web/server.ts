@@ -1,0 +1,56 @@
+// What a cluster asks of a running controller over HTTP: is it alive, is it ready, how does it do. Reads only, and knows
+// nothing of what it answers with.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type Answers = {
+  /** Undefined: ready; else what it still waits for. */
+  notReady(): string | undefined;
+  metrics(): Promise<{ contentType: string; text: string }>;
+};
+
+export type Serving = { readonly port: number; close(): Promise<void> };
+
+/** Rejects with the system's error (EADDRINUSE, EACCES) if the port cannot be had. */
+export async function serve(answers: Answers, { host, port }: { host?: string; port: number }): Promise<Serving> {
+  const server = createServer((request, response) => void respond(answers, request, response));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve);
+  });
+  // A TCP server has an address once it listens.
+  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+}
+
+async function respond(answers: Answers, { method = "", url = "" }: IncomingMessage, response: ServerResponse) {
+  const { code, contentType = "text/plain", text } = await answer(answers, method, url);
+  response.writeHead(code, { "content-type": contentType, "cache-control": "no-store" });
+  response.end(method === "HEAD" ? undefined : text);
+}
+
+type Answer = { code: number; contentType?: string; text: string };
+
+async function answer(answers: Answers, method: string, url: string): Promise<Answer> {
+  if (method !== "GET" && method !== "HEAD") return { code: 405, text: "Only GET.\n" };
+  switch (url.split("?")[0]) {
+    // That it answers at all shows that its loop turns.
+    case "/healthz":
+      return { code: 200, text: "ok\n" };
+    case "/readyz": {
+      const missing = answers.notReady();
+      return missing === undefined ? { code: 200, text: "ok\n" } : { code: 503, text: `${missing}\n` };
+    }
+    case "/metrics":
+      return { code: 200, ...(await answers.metrics()) };
+    default:
+      return { code: 404, text: "There are /healthz, /readyz and /metrics.\n" };
+  }
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise(resolve => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
