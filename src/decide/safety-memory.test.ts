@@ -88,6 +88,11 @@ describe("repair of a pool waits while sickness spreads in it", () => {
     expect(veto(later, proposal("web"), at("5m"))?.until).toBe(at("5m10s"));
   });
 
+  test("a full quiet time ends the wait, and the bound counts anew", () => {
+    const again = Array.from({ length: 12 }, (_, index): Sickening => ["a", at("10s") + index * 5_000]);
+    expect(veto(after([["a", t0], ...again]), proposal("web"), at("1m5s"))?.until).toBe(at("1m10s"));
+  });
+
   test("and not another pool, nor what is planned", () => {
     const memory = after([["a", t0]]);
     expect(veto(memory, proposal("db"), t0)).toBeUndefined();
