@@ -24,7 +24,7 @@ export type World = {
   /** Lets so much time go by. */
   pass(seconds: number): Promise<void>;
   /** Lets an answer come. */
-  settle<T>(answer: Promise<T>): Promise<T>;
+  settle: <T>(answer: Promise<T>) => Promise<T>;
   stop(): Promise<void>;
 };
 

@@ -1,0 +1,56 @@
+// The audit log as a list of requests in the order in which they were received: who wanted what of which object, and
+// what came of it.
+
+import { readFile } from "node:fs/promises";
+import { layout } from "../components.ts";
+import type { ControlPlane } from "../start.ts";
+
+export type Request = {
+  at: number;
+  user: string;
+  credential: string;
+  verb: string;
+  /** With its subresource, as in a role: nodeclaims/status. */
+  resource: string;
+  name: string;
+  code: number;
+};
+
+type AuditEvent = {
+  stage: string;
+  verb: string;
+  requestReceivedTimestamp: string;
+  user: { username: string; extra?: Record<string, string[]> };
+  objectRef?: { resource?: string; subresource?: string; name?: string };
+  responseStatus?: { code?: number };
+};
+
+const credentialKey = "authentication.kubernetes.io/credential-id";
+const writes = new Set(["create", "update", "patch", "delete", "deletecollection"]);
+
+export async function readRequests({ dir }: ControlPlane): Promise<Request[]> {
+  const text = await readFile(layout(dir).auditLog, "utf8");
+  const events = text
+    .slice(0, text.lastIndexOf("\n") + 1)
+    .split("\n")
+    .filter(line => line !== "")
+    .map(line => JSON.parse(line) as AuditEvent);
+  // A watch that goes on is known by its start, everything else by its end.
+  const requests = events.filter(({ stage, verb }) => (stage === "ResponseStarted") === (verb === "watch"));
+  return requests.map(requestOf).toSorted((a, b) => a.at - b.at);
+}
+
+export const isWrite = ({ verb }: Request) => writes.has(verb);
+
+function requestOf({ verb, requestReceivedTimestamp, user, objectRef = {}, responseStatus }: AuditEvent): Request {
+  const { resource = "", subresource, name = "" } = objectRef;
+  return {
+    at: Date.parse(requestReceivedTimestamp),
+    user: user.username,
+    credential: user.extra?.[credentialKey]?.[0] ?? "",
+    verb,
+    resource: subresource === undefined ? resource : `${resource}/${subresource}`,
+    name,
+    code: responseStatus?.code ?? 0,
+  };
+}

@@ -1,0 +1,85 @@
+// The program as people start it: a process of its own, which can be told to end, killed and stopped in its tracks. It
+// goes down with the test process, however that ends.
+
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+
+const root = join(import.meta.dirname, "../..");
+const bundle = join(root, "dist/fettle.mjs");
+const run = promisify(execFile);
+const linesMax = 200;
+
+/** Makes the bundle anew where a source is newer than it; from then on it is what runs. */
+export async function buildFettle(): Promise<void> {
+  await run(process.execPath, [join(root, "bin/fettle.mjs"), "--version"]);
+}
+
+/** What the program prints. */
+export async function fettle(...args: readonly string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, [bundle, ...args], { maxBuffer: 64 << 20 });
+  return stdout;
+}
+
+export type Address = { url: string; token: string; ca?: string };
+
+export async function writeKubeconfig(path: string, { url, token, ca }: Address): Promise<void> {
+  const named = (key: string, value: unknown) => [{ name: "test", [key]: value }];
+  const authority = ca === undefined ? {} : { "certificate-authority-data": Buffer.from(ca).toString("base64") };
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: named("cluster", { server: url, ...authority }),
+    users: named("user", { token }),
+    contexts: named("context", { cluster: "test", user: "test" }),
+    "current-context": "test",
+  };
+  await writeFile(path, JSON.stringify(config), { mode: 0o600 });
+}
+
+// A killed parent closes the pipe: so no process is left behind that asks for a cluster which is gone.
+const orphansEnd = "process.stdin.on('end', () => process.exit()).resume().unref?.();";
+
+export class FettleProcess {
+  /** The last lines of its log, as JSON. */
+  readonly lines: string[] = [];
+  readonly ended: Promise<number | NodeJS.Signals>;
+  readonly #child: ChildProcess;
+
+  constructor(...args: readonly string[]) {
+    const preload = `data:text/javascript,${encodeURIComponent(orphansEnd)}`;
+    this.#child = spawn(process.execPath, ["--import", preload, bundle, ...args], {
+      stdio: ["pipe", "pipe", "pipe"],
+      // No flag comes in by the environment of whoever runs the tests.
+      env: { PATH: process.env["PATH"] },
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      // Both are pipes by `stdio` above.
+      createInterface({ input: stream! }).on("line", line => {
+        this.lines.push(line);
+        if (this.lines.length > linesMax) this.lines.shift();
+      });
+    }
+    this.ended = new Promise(resolve =>
+      this.#child.once("exit", (code, signal) => resolve(signal ?? code ?? "SIGKILL")),
+    );
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** At once, with whatever it was at. */
+  async kill(): Promise<void> {
+    this.signal("SIGKILL");
+    await this.ended;
+  }
+
+  /** In good order. */
+  async stop(): Promise<number | NodeJS.Signals> {
+    this.signal("SIGTERM");
+    return this.ended;
+  }
+}
