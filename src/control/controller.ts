@@ -39,6 +39,8 @@ export type ControllerOptions = {
   readonly journal: (entry: JournalEntry) => void;
   /** Between 0 and 1. Absent: nothing is left to chance. */
   readonly random?: () => number;
+  /** Told how long each turn took, for measuring. */
+  readonly turned?: (durationMs: number) => void;
 };
 
 export type Controller = {
@@ -182,7 +184,9 @@ class Shell implements Controller {
     else {
       const startedAt = clock.monotonic();
       this.#decideAndSend(this.#epoch);
-      countTurn(this.counts, clock.monotonic() - startedAt);
+      const durationMs = clock.monotonic() - startedAt;
+      countTurn(this.counts, durationMs);
+      this.#options.turned?.(durationMs);
     }
     if (this.#isIdle()) for (const resolve of this.#whenIdle.splice(0)) resolve();
     // Outside a term nobody is asked, whatever the end of an earlier one's commands asks for.

@@ -1,6 +1,7 @@
 // One pass from picture to decisions, synchronous: asks the rules about every subject that changed, is due or was held
 // up, keeps what they say, and lets the arbiter judge all that is proposed. Sends nothing.
 
+import { isEqual } from "../api/schema/correlate.ts";
 import type { Instant } from "../api/time.ts";
 import { arbitrate, type Candidate } from "../decide/arbitrate.ts";
 import type { NodeSeen } from "../decide/correlated.ts";
@@ -126,8 +127,10 @@ export class Turns {
   #difference(rule: Rule, subject: Subject, context: Context): string[] {
     const stands = this.standing.get(rule.name, subject) ?? nothing;
     if (stands.wakeAt !== undefined && stands.wakeAt <= context.now) return [];
-    const [before, now] = [stands, rule.decide(nameOf(subject), context)].map(decision => JSON.stringify(decision));
-    return before === now ? [] : [`${rule.name} of ${subject}: ${before} stands, but from scratch it is ${now}`];
+    const fresh = rule.decide(nameOf(subject), context);
+    if (isEqual(stands, fresh)) return [];
+    const [before, now] = [stands, fresh].map(decision => JSON.stringify(decision));
+    return [`${rule.name} of ${subject}: ${before} stands, but from scratch it is ${now}`];
   }
 }
 
