@@ -414,6 +414,24 @@ describe("a command", () => {
     expect(shell.server.writes).toHaveLength(1);
   });
 
+  test("of an earlier term that ends without a result in the next one is not sent again, and counts no longer", async () => {
+    const wanted = aRule(
+      (_, { picture, epoch }) =>
+        epoch === 1 && picture.claimCountOfPool("p") < 1 ? commanding(creating("p-1")) : nothing,
+      { kind: "cluster" },
+    );
+    const shell = new ScriptedShell([wanted]);
+    shell.server.answers.push(({ verb }) => (verb === "create" ? hung() : undefined));
+    await shell.begin();
+    shell.leadership.become(2);
+    await shell.clock.advance(1000);
+    expect(shell.controller.epoch).toBe(2);
+    await shell.clock.advance(60_000);
+    expect(shell.said("ended")).toMatchObject([{ outcome: { result: "retry", unknown: true } }]);
+    expect(shell.server.writes).toHaveLength(1);
+    expect(shell.controller.picture.claimCountOfPool("p")).toBe(0);
+  });
+
   test("is finished when the shell stops, and none is begun after", async () => {
     const shell = new ScriptedShell([aRule(name => commanding(labelled(name)))]);
     let answer: (value: unknown) => void = () => {};

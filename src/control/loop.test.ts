@@ -61,6 +61,17 @@ describe("the loop", () => {
     expect(turns).toEqual([10_000]);
   });
 
+  test("is not woken out of it, either", async () => {
+    const { clock, loop, turns } = turning();
+    loop.pause(10_000);
+    await clock.advance(5_000);
+    loop.wake();
+    await clock.advance(4_999);
+    expect(turns).toEqual([]);
+    await clock.advance(1);
+    expect(turns).toEqual([10_000]);
+  });
+
   test("makes no turn once it is stopped", async () => {
     const { clock, loop, turns } = turning();
     loop.wake();
