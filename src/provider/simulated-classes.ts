@@ -17,6 +17,7 @@ export type ListedTypes = SimulatedNodeClass["spec"]["instanceTypes"];
 
 export type ClassView = {
   readonly name: string;
+  readonly uid: string;
   readonly generation: number;
   readonly isDeleting: boolean;
   readonly effective: EffectiveSimulatedNodeClass;
@@ -35,10 +36,16 @@ export class SimulatedClasses {
   readonly #listeners: (() => void)[] = [];
   readonly #unwritten: ClassView;
   readonly #fed: Fed;
+  /** Once is enough: while a lost watch is made good, the classes are as they were last seen. */
+  #isListed = false;
 
   /** `instanceTypes` stand in for the default catalogue, in classes that say nothing of types. */
   constructor(feed: Feed, instanceTypes: ListedTypes | undefined) {
-    this.#unwritten = classView({ name: defaultClass.name, generation: 0, isDeleting: false }, {}, instanceTypes);
+    this.#unwritten = classView(
+      { name: defaultClass.name, uid: "", generation: 0, isDeleting: false },
+      {},
+      instanceTypes,
+    );
     const project = (raw: KubeObject, previous: ClassView | undefined) => projected(raw, previous, instanceTypes);
     const put = (view: ClassView) => {
       this.#classByName.set(view.name, view);
@@ -48,7 +55,10 @@ export class SimulatedClasses {
       this.#classByName.delete(name);
       this.#tell();
     };
-    const synced = () => this.#tell();
+    const synced = () => {
+      this.#isListed = true;
+      this.#tell();
+    };
     this.#fed = feed<ClassView>({ resource, project, handlers: { added: put, updated: put, deleted, synced } });
   }
 
@@ -73,7 +83,7 @@ export class SimulatedClasses {
     const called = `${ref.kind} ${ref.name}`;
     if (!this.serves(ref)) return { state: "NotFound", message: `${called} is not of the simulated provider.` };
     // Not yet seen is not the same as absent.
-    if (!this.#fed.synced) return { state: "NotReady", message: `${called}: the classes have not been listed yet.` };
+    if (!this.#isListed) return { state: "NotReady", message: `${called}: the classes have not been listed yet.` };
     const view = this.get(ref);
     if (view === undefined) return { state: "NotFound", message: `There is no ${called}: create it.` };
     if (view.isDeleting) return { state: "Terminating", message: `${called} is being deleted.` };
@@ -88,14 +98,14 @@ export class SimulatedClasses {
 
 function projected(raw: KubeObject, previous: ClassView | undefined, instanceTypes: ListedTypes | undefined) {
   const { metadata, spec } = raw as KubeObject & Pick<SimulatedNodeClass, "spec">;
-  const { name, generation = 0, deletionTimestamp } = metadata;
+  const { name, uid, generation = 0, deletionTimestamp } = metadata;
   const isDeleting = deletionTimestamp !== undefined;
-  if (previous?.generation === generation && previous.isDeleting === isDeleting) return previous;
-  return classView({ name, generation, isDeleting }, spec, instanceTypes);
+  const isSame = previous?.uid === uid && previous.generation === generation && previous.isDeleting === isDeleting;
+  return isSame ? previous : classView({ name, uid, generation, isDeleting }, spec, instanceTypes);
 }
 
 function classView(
-  meta: Pick<ClassView, "name" | "generation" | "isDeleting">,
+  meta: Pick<ClassView, "name" | "uid" | "generation" | "isDeleting">,
   spec: SimulatedNodeClass["spec"],
   instanceTypes: ListedTypes | undefined,
 ): ClassView {
