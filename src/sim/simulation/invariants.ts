@@ -102,14 +102,14 @@ export class Invariants implements Watchman {
   }
 
   /** After every step of the clock: when the controller has made a turn, what it decided must be what all it sees says. */
-  stepped({ verify }: { verify: boolean }): void {
+  stepped(verifyEvery: number): void {
     const processes = this.#processes;
     if (processes === undefined || processes.current.isDead) return;
     const { program } = processes;
     const { turns } = program.counts;
     if (turns === this.#turnCount) return;
     this.#turnCount = turns;
-    if (!verify) return;
+    if (turns % verifyEvery !== 0) return;
     for (const difference of program.verify()) this.#parts.violated(`incremental: ${difference}`);
   }
 

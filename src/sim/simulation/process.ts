@@ -42,6 +42,10 @@ export class Process implements Clock {
     return this.#state === "dead";
   }
 
+  get isRunning(): boolean {
+    return this.#state === "running";
+  }
+
   /** By how much its wall clock is wrong: the machine's, so the next process has it too. */
   get jumpMs(): number {
     return this.#jumpMs;

@@ -36,8 +36,8 @@ export type SimulateOptions = {
   seed?: number;
   /** In milliseconds. Default: the scenario's. */
   until?: number;
-  /** After every turn every decision is made once more from scratch; false for large clusters. Default true. */
-  verify?: boolean;
+  /** After every so many turns all decisions are made once more from scratch. Default 1; Infinity: never. */
+  verifyEvery?: number;
   /** In the controller's place: one with something wrong in it. */
   start?: (options: ControllerOptions) => Controller;
 };
@@ -109,7 +109,7 @@ class Run {
   async play(): Promise<void> {
     const { cluster = {}, workloads = [], timeline = [], expect = [], until } = this.#scenario;
     const endAt = startedAt + (this.#options.until ?? durationMs(until));
-    const { verify = true } = this.#options;
+    const { verifyEvery = 1 } = this.#options;
     try {
       for (const node of cluster.nodes ?? []) join(this.#world, node);
       for (const manifest of [...(cluster.manifests ?? []), ...workloads]) this.#objects.apply(manifest);
@@ -117,7 +117,7 @@ class Run {
       for (const expectation of expect.filter(({ at }) => at !== undefined)) this.#expectLater(expectation);
       this.#lookAgain();
       await this.#clock.runUntil(endAt, () => {
-        this.#invariants.stepped({ verify });
+        this.#invariants.stepped(verifyEvery);
         return this.#problems.length >= problemsMax ? "stop" : undefined;
       });
       for (const expectation of expect.filter(({ at }) => at === undefined)) this.#expect(expectation);

@@ -74,10 +74,17 @@ export class WatchLine {
     if (this.#isClosed) return;
     const { process } = this.#parts;
     if (process.isDead) return this.end(undefined);
+    if (this.#isAtOnce(item)) return this.#parts.handlers.event(item.event);
     const last = this.#queue.at(-1)?.dueAt ?? 0;
     item.dueAt = Math.max(last, process.monotonic() + this.#parts.delayMs());
     this.#queue.push(item);
     this.#schedule();
+  }
+
+  /** A bookmark with nothing before it says no more now than later, and there are thousands a day. */
+  #isAtOnce(item: Item): item is Extract<Item, { event: unknown }> {
+    if (!("event" in item) || item.event.type !== "BOOKMARK" || this.#queue.length > 0) return false;
+    return this.#parts.process.isRunning && this.#parts.stalledUntil() === undefined;
   }
 
   #schedule(): void {

@@ -96,9 +96,18 @@ function podDeleted(context: WriteContext, key: string): string[] {
   const deadline = Math.min(
     ...claims.map(({ metadata }) => Date.parse(metadata.annotations?.[terminationKey] ?? "") || Infinity),
   );
-  const isDue = context.process.now() >= deadline - graceMs - 1000;
+  const isDue = context.process.now() >= deadline - graceMs - 1000 || isOfDeadNode(context, pod);
   const broken = isDue ? [] : [`I6 pod ${key} is deleted by force before its node's deadline asks for it`];
   return [...broken, ...podOfNodeWithoutEvidence(context, pod)];
+}
+
+/** Its machine is gone: nothing runs there that could be harmed. */
+function isOfDeadNode({ ledger, objects }: WriteContext, { spec }: Pod): boolean {
+  const node = ledger.nodeByName.get(spec.nodeName ?? "");
+  const instance = node?.spec.providerID?.split("/").at(-1) ?? "";
+  return (
+    node === undefined || (!isReady(node) && objects.get("configmaps", `fettle-simulated/${instance}`) === undefined)
+  );
 }
 
 function claimsOfPod({ ledger }: WriteContext, { spec }: Pod): StoredClaim[] {
