@@ -25,7 +25,7 @@ function program(io: Io, version: string): Command {
     .helpOption("-h, --help", "print help for a command")
     .showHelpAfterError("(add --help for what is possible)");
   const commands = [
-    runCommand(io),
+    runCommand(io, version),
     installCommand(io, version),
     crdsCommand(io),
     validateCommand(io),

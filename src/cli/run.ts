@@ -7,7 +7,8 @@ import { type Connection, connect } from "../kube/client.ts";
 import type { ClusterConfig } from "../kube/kubeconfig.ts";
 import { systemClock as clock } from "../kube/system-clock.ts";
 import { journalLine, type LogLevel, logLevels } from "../view/journal-line.ts";
-import { type Serving, serve } from "../web/server.ts";
+import { Metrics } from "../web/metrics.ts";
+import { type Answers, type Serving, serve } from "../web/server.ts";
 import { environmentHelp, readEnvironment } from "./environment.ts";
 import { type BindAddress, bindAddressOf, booleanOf, choiceOf, controllersOf, durationOf, flag } from "./flags.ts";
 import { instanceTypesIn } from "./instance-types.ts";
@@ -17,7 +18,7 @@ import { type ClusterChoice, clusterConfig } from "./kube-access.ts";
 import { type LeaderElectFlags, type Leading, leading } from "./leadership.ts";
 import { type Log, type LogFormat, log } from "./log.ts";
 import { rival, rivalLease } from "./rival.ts";
-import { type ProviderName, providers, unlisted, type Wired, wire, type WireOptions } from "./wire.ts";
+import { type ProviderName, providers, measuredWatches, unlisted, type Wired, wire, type WireOptions } from "./wire.ts";
 
 type Flags = ClusterChoice &
   LeaderElectFlags & {
@@ -34,12 +35,12 @@ type Flags = ClusterChoice &
     logFormat: LogFormat;
   };
 
-export function runCommand(io: Io): Command {
+export function runCommand(io: Io, version: string): Command {
   const command = new Command("run").description("run the controller on a cluster");
   for (const option of [...clusterFlags, ...policyFlags, ...electionFlags, ...outputFlags]) command.addOption(option);
   return command.addHelpText("after", help).action(async (_: unknown, self: Command) => {
     readEnvironment(self, io.env);
-    await runController(self.opts<Flags>(), io);
+    await runController(self.opts<Flags>(), io, version);
   });
 }
 
@@ -120,14 +121,14 @@ Examples:
   fettle run --kubeconfig ./kubeconfig --provider simulated --log-format text
   fettle run --dry-run --controllers='*,-garbage'`;
 
-async function runController(flags: Flags, io: Io): Promise<void> {
+async function runController(flags: Flags, io: Io, version: string): Promise<void> {
   assertLease(flags);
   const instanceTypes = flags.instanceTypes === undefined ? undefined : await instanceTypesIn(flags.instanceTypes);
   const config = await clusterConfig(flags, io.env);
   const say = log({ level: flags.logLevel, format: flags.logFormat }, io);
   const closing: (() => Promise<void>)[] = [];
   try {
-    const process = await start(flags, { config, env: io.env, say, closing, instanceTypes });
+    const process = await start(flags, { config, env: io.env, version, say, closing, instanceTypes });
     closing.push(complaints(process, say));
     say.info({ cluster: config.source, provider: flags.provider }, `Started: ${config.server}`);
     await untilAborted(io.signal);
@@ -142,13 +143,14 @@ async function runController(flags: Flags, io: Io): Promise<void> {
 type Start = {
   config: ClusterConfig;
   env: Io["env"];
+  version: string;
   say: Log;
   /** What has been opened, for the end. */
   closing: (() => Promise<void>)[];
   instanceTypes: WireOptions["instanceTypes"];
 };
 
-async function start(flags: Flags, { config, env, say, closing, instanceTypes }: Start): Promise<Process> {
+async function start(flags: Flags, { config, env, version, say, closing, instanceTypes }: Start): Promise<Process> {
   const connectTo = { clock, env, onWarning: once(text => say.warn({}, text)) };
   const elector = connect(config, connectTo);
   closing.push(() => elector.close());
@@ -158,7 +160,8 @@ async function start(flags: Flags, { config, env, say, closing, instanceTypes }:
   closing.push(() => lead.stop());
   const api = connect(config, { ...connectTo, ...(lead.fence && { fence: lead.fence }) });
   closing.push(() => api.close());
-  const wired = wire({
+  const metrics = new Metrics({ version, measured: () => wired.controller, watches: () => measuredWatches(wired) });
+  const wired: Wired = wire({
     api,
     clock,
     controllers: flags.controllers,
@@ -167,13 +170,16 @@ async function start(flags: Flags, { config, env, say, closing, instanceTypes }:
     settings: { cluster: flags.clusterName, dryRun, foreignClaims: flags.foreignClaims },
     leadership: lead.leadership,
     ...(instanceTypes && { instanceTypes }),
-    journal: (entry, { safety }) => {
-      const { level, message, fields } = journalLine(entry, dryRun || safety.policy.dryRun);
+    turned: durationMs => metrics.turned(durationMs),
+    journal: (entry, picture) => {
+      metrics.record(entry, picture);
+      const { level, message, fields } = journalLine(entry, dryRun || picture.safety.policy.dryRun);
       say[level](fields, message);
     },
   });
   closing.push(() => wired.stop());
-  const serving = await serveAnswers(wired, flags.metricsBindAddress);
+  const answers = { notReady: () => unlisted(wired.watches), metrics: () => metrics.text() };
+  const serving = await serveAnswers(answers, flags.metricsBindAddress);
   if (serving !== undefined) closing.push(() => serving.close());
   return { lead, wired };
 }
@@ -207,12 +213,8 @@ function unreachable(what: string): (cause: unknown) => never {
   };
 }
 
-async function serveAnswers({ watches }: Wired, address: BindAddress | undefined): Promise<Serving | undefined> {
+async function serveAnswers(answers: Answers, address: BindAddress | undefined): Promise<Serving | undefined> {
   if (address === undefined) return undefined;
-  const answers = {
-    notReady: () => unlisted(watches),
-    metrics: async () => ({ contentType: "text/plain", text: "" }),
-  };
   return serve(answers, address).catch((cause: Error) => {
     const hint = "choose another with --metrics-bind-address, or 0 for none";
     throw new Failure(`cannot serve metrics on port ${address.port}: ${cause.message}; ${hint}`, { cause });

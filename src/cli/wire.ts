@@ -15,7 +15,7 @@ export type ProviderName = (typeof providers)[number];
 
 export type WireOptions = Pick<
   ControllerOptions,
-  "api" | "clock" | "settings" | "controllers" | "leadership" | "repairUnset"
+  "api" | "clock" | "settings" | "controllers" | "leadership" | "repairUnset" | "turned"
 > &
   Pick<SimulatedProviderOptions, "instanceTypes"> & {
     readonly provider: ProviderName;
@@ -65,6 +65,10 @@ export function unlisted(watches: readonly Watched[]): string | undefined {
     fed.lastError ? `${resource} (${fed.lastError.message})` : resource,
   );
   return `Not listed yet: ${told.join(", ")}.`;
+}
+
+export function measuredWatches({ watches }: Pick<Wired, "watches">) {
+  return watches.map(({ resource, fed }) => ({ resource, isSynced: fed.synced, ageMs: fed.ageMs() }));
 }
 
 function watching(api: KubeApi, clock: Clock, watches: Watched[]): Feed {

@@ -46,12 +46,25 @@ function ended(command: Command, outcome: Outcome): LogLine {
     const level = result === "retry" ? "warn" : "error";
     return { level, message: `${command.why} ${message}`, fields: { ...fields, reason } };
   }
-  const isNews = result === "done" && !questions.has(command.kind);
-  return { level: isNews ? "info" : "debug", message: command.why, fields };
+  return { level: result === "done" && isNews(command) ? "info" : "debug", message: command.why, fields };
 }
 
-/** Their answers change nothing that anybody sees. */
-const questions: ReadonlySet<Command["kind"]> = new Set<Command["kind"]>(["list-instances", "look-up-instance"]);
+/** Questions change nothing, and a status only tells what other lines have told. */
+function isNews(command: Command): boolean {
+  switch (command.kind) {
+    case "list-instances":
+    case "look-up-instance":
+    case "update-pool":
+    case "update-safety-policy":
+      return false;
+    case "update-claim":
+      return command.metadata !== undefined;
+    case "update-action":
+      return command.spec !== undefined || command.progress?.phase !== undefined;
+    default:
+      return true;
+  }
+}
 
 function refusalFields(event: string, { subject, code, until, liftedBy }: Refusal): LogLine["fields"] {
   return { event, subject, code, liftedBy, ...(until === undefined ? {} : { until: formatTime(until) }) };
