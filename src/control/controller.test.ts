@@ -50,10 +50,10 @@ describe("a term", () => {
     expect([shell.server.calls, asked, shell.controller.epoch]).toEqual([[], [], undefined]);
     shell.feed.sync();
     await shell.clock.advance(50);
-    expect(shell.server.calls.map(({ verb, plural, options }) => [verb, plural, options])).toEqual([
-      ["list", "nodeactions", { limit: 500 }],
-      ["list", "nodeclaims", { limit: 500 }],
-      ["list", "nodes", { limit: 500 }],
+    expect(shell.server.calls.map(({ verb, plural, options }) => [verb, plural, Object.keys(options ?? {})])).toEqual([
+      ["list", "nodeactions", ["limit", "signal"]],
+      ["list", "nodeclaims", ["limit", "signal"]],
+      ["list", "nodes", ["limit", "signal"]],
     ]);
     expect(asked).toEqual(["unseen"]);
     expect(shell.controller.epoch).toBe(1);
@@ -102,6 +102,17 @@ describe("a term", () => {
     expect(shell.server.calls).toHaveLength(1);
     shell.server.answers.length = 0;
     await shell.clock.advance(200);
+    expect(shell.controller.epoch).toBe(1);
+  });
+
+  test("begins anew when its lists hang", async () => {
+    const shell = new ScriptedShell([]);
+    shell.server.answers.push(({ verb }) => (verb === "list" ? hung() : undefined));
+    await shell.begin();
+    shell.server.answers.length = 0;
+    await shell.clock.advance(59_000);
+    expect(shell.controller.epoch).toBeUndefined();
+    await shell.clock.advance(4_000);
     expect(shell.controller.epoch).toBe(1);
   });
 

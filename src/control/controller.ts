@@ -68,6 +68,7 @@ export function startController(options: ControllerOptions): Controller {
 
 const afterFailureMs = 10 * secondMs;
 const electionRetryMs = 2 * secondMs;
+const ledgerTimeoutMs = minuteMs;
 const forgetEveryMs = minuteMs;
 
 class Shell implements Controller {
@@ -180,8 +181,11 @@ class Shell implements Controller {
     const { clock } = this.#options;
     this.#staleness.look();
     if (this.#isStopped) return undefined;
-    if (this.#epoch === undefined) void this.#begin();
-    else {
+    if (this.#epoch === undefined) {
+      // A term begins with a look at everything: until then nobody needs to know what changed.
+      this.picture.takeDirty();
+      void this.#begin();
+    } else {
       const startedAt = clock.monotonic();
       this.#decideAndSend(this.#epoch);
       const durationMs = clock.monotonic() - startedAt;
@@ -197,7 +201,7 @@ class Shell implements Controller {
   #decideAndSend(epoch: number): void {
     const context = this.#context(epoch);
     const { now } = context;
-    this.#turns.ask(this.#dispatch.ready(now));
+    this.#turns.ask(this.#dispatch.ready());
     try {
       const standing = this.#turns.decide(context);
       this.#turns.say("rules", []);
@@ -261,12 +265,15 @@ class Shell implements Controller {
     const epoch = this.#elected;
     if (epoch === undefined || this.#isBeginning || this.#kinds.some(({ fed }) => !fed.synced)) return;
     this.#isBeginning = true;
-    const error = await readLedger(api, this.picture).then(
-      () => undefined,
-      (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason))),
+    const abort = new AbortController();
+    const cancel = clock.after(ledgerTimeoutMs, () => abort.abort(new Error("The ledger could not be read in time.")));
+    const isRead = await readLedger(api, this.picture, abort.signal).then(
+      () => true,
+      () => false,
     );
+    cancel();
     this.#isBeginning = false;
-    if (error !== undefined) this.#loop.pause(electionRetryMs);
+    if (!isRead) this.#loop.pause(electionRetryMs);
     else if (epoch === this.#elected && !this.#isStopped) {
       this.#epoch = epoch;
       this.#turns.askAll();
@@ -290,7 +297,7 @@ class Shell implements Controller {
   #forget(now: Instant): void {
     if (now < this.#forgetAt) return;
     this.#forgetAt = now + forgetEveryMs;
-    for (const lane of this.#dispatch.lanes.forget(now)) this.picture.setFailure(lane, undefined);
+    for (const lane of this.#dispatch.lanes.forget()) this.picture.setFailure(lane, undefined);
   }
 }
 

@@ -63,11 +63,11 @@ export class Dispatch {
   }
 
   /** Sends again what must be, and says who is to be asked: those who were held back or waited, and no longer are. */
-  ready(now: Instant): Subject[] {
-    const { subjects, unresolved } = this.lanes.ready(now);
+  ready(): Subject[] {
+    const { subjects, unresolved } = this.lanes.ready();
     for (const errand of unresolved) {
-      if (this.#hold(errand.command) === undefined) this.lanes.offer(errand, now);
-      else this.lanes.postpone(errand, now);
+      if (this.#hold(errand.command) === undefined) this.lanes.offer(errand);
+      else this.lanes.postpone(errand);
     }
     return [...this.#released(), ...subjects, ...this.lanes.takeForRoom()];
   }
@@ -80,7 +80,7 @@ export class Dispatch {
       if (hold !== undefined) this.#held.add(subject);
       if (hold === "dry-run") shown.push(command);
       if (hold !== undefined) continue;
-      if (this.lanes.offer({ command, rule, subject, epoch }, now)) {
+      if (this.lanes.offer({ command, rule, subject, epoch })) {
         journal({ at: now, event: "decided", rule, subject, command });
       } else counts.withheld++;
     }

@@ -1,7 +1,7 @@
 // How long a lane waits before its next command: longer after each failure, and a little before the very same command is
-// sent again although it succeeded, since then its effect is only not seen yet. Pure.
+// sent again although it succeeded, since then its effect is only not seen yet. Pure; times are those of one clock, whichever it is.
 
-import type { Instant, Millis } from "../api/time.ts";
+import type { Millis } from "../api/time.ts";
 import type { Command, CommandKind, Outcome } from "../decide/decision.ts";
 
 const failureMs = { first: 1_000, max: 60_000 };
@@ -15,11 +15,11 @@ const repeatMs = { first: 1_000, max: 60_000 };
 export type LastEnd = {
   readonly kind: CommandKind;
   readonly result: Outcome["result"];
-  readonly at: Instant;
+  readonly at: Millis;
   /** Failures in a row. */
   readonly failureCount: number;
   /** A command of this kind is not started before. */
-  readonly retryAt: Instant;
+  readonly retryAt: Millis;
   /** Only of what succeeded: to know the same command again. */
   readonly text?: string;
   /** How often in a row it was sent again as soon as it might. */
@@ -29,8 +29,8 @@ export type LastEnd = {
 type Run = {
   readonly command: Command;
   readonly outcome: Outcome;
-  readonly startedAt: Instant;
-  readonly now: Instant;
+  readonly startedAt: Millis;
+  readonly now: Millis;
   /** About 1: processes that failed together do not come back together. */
   readonly jitter: number;
 };
@@ -48,7 +48,7 @@ export function afterEnd(last: LastEnd | undefined, { command, outcome, startedA
   return { ...end, failureCount, retryAt: now + Math.max(afterMs, waitMs), repeatCount: 0 };
 }
 
-function repeatCountOf(last: LastEnd | undefined, text: string, startedAt: Instant): number {
+function repeatCountOf(last: LastEnd | undefined, text: string, startedAt: Millis): number {
   if (last?.text !== text) return 0;
   // Much later it is no repetition but a question asked from time to time.
   const wasWaitedFor = startedAt - last.at < 2 * growing(repeatMs, last.repeatCount + 1);
@@ -56,7 +56,7 @@ function repeatCountOf(last: LastEnd | undefined, text: string, startedAt: Insta
 }
 
 /** When the command may start after what was last done. */
-export function startsAt(last: LastEnd | undefined, command: Command): Instant {
+export function startsAt(last: LastEnd | undefined, command: Command): Millis {
   if (last === undefined || last.kind !== command.kind) return Number.NEGATIVE_INFINITY;
   if (last.failureCount > 0) return last.retryAt;
   if (last.text !== JSON.stringify(command)) return Number.NEGATIVE_INFINITY;

@@ -49,20 +49,20 @@ const unknown: Outcome = { result: "retry", reason: "", message: "reset", unknow
 
 describe("lanes", () => {
   test("run one command at a time on an object, and name whoever else wanted it when it is free", async () => {
-    expect(lanes.offer(lookUp("x"), clock.now())).toBe(true);
-    expect(lanes.offer({ ...lookUp("x"), subject: "claim/b" }, clock.now())).toBe(false);
-    expect(lanes.offer(lookUp("y"), clock.now())).toBe(true);
-    expect(lanes.ready(clock.now()).subjects).toEqual([]);
+    expect(lanes.offer(lookUp("x"))).toBe(true);
+    expect(lanes.offer({ ...lookUp("x"), subject: "claim/b" })).toBe(false);
+    expect(lanes.offer(lookUp("y"))).toBe(true);
+    expect(lanes.ready().subjects).toEqual([]);
     await end(0, done);
     expect(lanes.nextAt).toBe(clock.now());
-    expect(lanes.ready(clock.now()).subjects).toEqual(["claim/b", "claim/a"]);
+    expect(lanes.ready().subjects).toEqual(["claim/b", "claim/a"]);
     expect(lanes.runningCount).toBe(1);
   });
 
   test("run at most 32 at once; who waits for room is served in the order of coming", async () => {
-    for (let index = 0; index < 32; index++) expect(lanes.offer(lookUp(`${index}`), clock.now())).toBe(true);
+    for (let index = 0; index < 32; index++) expect(lanes.offer(lookUp(`${index}`))).toBe(true);
     for (const subject of ["claim/first", "claim/second", "claim/third"] as const) {
-      expect(lanes.offer({ ...lookUp(`late ${subject}`), subject }, clock.now())).toBe(false);
+      expect(lanes.offer({ ...lookUp(`late ${subject}`), subject })).toBe(false);
     }
     expect([lanes.hasRoomForWaiting, lanes.waitingForRoomCount]).toEqual([false, 3]);
     expect(lanes.takeForRoom()).toEqual([]);
@@ -74,8 +74,8 @@ describe("lanes", () => {
   });
 
   test("give a call that hangs up after its time, though it does not heed its signal, and go on without it", async () => {
-    lanes.offer(lookUp("x"), clock.now());
-    lanes.offer(lookUp("y"), clock.now());
+    lanes.offer(lookUp("x"));
+    lanes.offer(lookUp("y"));
     await end(1, done);
     await clock.advance(19_999);
     expect(ended).toHaveLength(1);
@@ -89,7 +89,7 @@ describe("lanes", () => {
   });
 
   test("give a launch more time than a write", async () => {
-    lanes.offer(errand({ kind: "launch-instance", claim: { name: "a", uid: "u" }, why: "" }), clock.now());
+    lanes.offer(errand({ kind: "launch-instance", claim: { name: "a", uid: "u" }, why: "" }));
     await clock.advance(89_999);
     expect(ended).toEqual([]);
     await clock.advance(1);
@@ -97,20 +97,31 @@ describe("lanes", () => {
   });
 
   test("keep a failed lane back and name who waits when its time has come", async () => {
-    lanes.offer(lookUp("x"), clock.now());
+    lanes.offer(lookUp("x"));
     await end(0, { result: "retry", reason: "InternalError", message: "" });
     expect(ended[0]).toMatchObject({ failureCount: 1, retryAt: clock.now() + 1000, isUnresolved: false });
-    expect(lanes.ready(clock.now()).subjects).toEqual(["claim/a"]);
-    expect(lanes.offer(lookUp("x"), clock.now())).toBe(false);
+    expect(lanes.ready().subjects).toEqual(["claim/a"]);
+    expect(lanes.offer(lookUp("x"))).toBe(false);
     await clock.advance(999);
-    expect(lanes.ready(clock.now()).subjects).toEqual([]);
+    expect(lanes.ready().subjects).toEqual([]);
     await clock.advance(1);
-    expect(lanes.ready(clock.now()).subjects).toEqual(["claim/a"]);
-    expect(lanes.offer(lookUp("x"), clock.now())).toBe(true);
+    expect(lanes.ready().subjects).toEqual(["claim/a"]);
+    expect(lanes.offer(lookUp("x"))).toBe(true);
+  });
+
+  test("do not wait longer because the wall clock is set back", async () => {
+    lanes.offer(lookUp("x"));
+    await end(0, { result: "retry", reason: "InternalError", message: "" });
+    lanes.ready();
+    lanes.offer(lookUp("x"));
+    clock.setWallForward(-3_600_000);
+    expect(lanes.nextAt).toBe(clock.now() + 1000);
+    await clock.advance(1000);
+    expect(lanes.ready().subjects).toEqual(["claim/a"]);
   });
 
   test("an exception is an end like any other", async () => {
-    lanes.offer(lookUp("x"), clock.now());
+    lanes.offer(lookUp("x"));
     running[0]?.fail(new Error("broken"));
     await clock.advance(0);
     expect(ended[0]?.outcome).toMatchObject({ result: "retry", message: "broken" });
@@ -118,45 +129,45 @@ describe("lanes", () => {
 
   test("send the very command again whose result is unknown, and no other on that object until it is known", async () => {
     const sent = open("a");
-    lanes.offer(sent, clock.now());
+    lanes.offer(sent);
     await end(0, unknown);
     expect(ended[0]?.isUnresolved).toBe(true);
-    expect(lanes.offer(update("a"), clock.now())).toBe(false);
-    expect(lanes.ready(clock.now())).toEqual({ subjects: [], unresolved: [] });
+    expect(lanes.offer(update("a"))).toBe(false);
+    expect(lanes.ready()).toEqual({ subjects: [], unresolved: [] });
     await clock.advance(1000);
-    expect(lanes.ready(clock.now()).unresolved).toEqual([sent]);
-    expect(lanes.offer(sent, clock.now())).toBe(true);
+    expect(lanes.ready().unresolved).toEqual([sent]);
+    expect(lanes.offer(sent)).toBe(true);
     await end(1, { result: "already-so" });
-    expect(lanes.ready(clock.now())).toEqual({ subjects: ["claim/a"], unresolved: [] });
-    expect(lanes.offer(update("a"), clock.now())).toBe(true);
+    expect(lanes.ready()).toEqual({ subjects: ["claim/a"], unresolved: [] });
+    expect(lanes.offer(update("a"))).toBe(true);
   });
 
   test("bring what must be sent again back, though there was no room or it was held", async () => {
     const sent = open("a");
-    lanes.offer(sent, clock.now());
+    lanes.offer(sent);
     await end(0, unknown);
-    for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`), clock.now());
+    for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
     await clock.advance(1000);
-    expect(lanes.ready(clock.now()).unresolved).toEqual([sent]);
-    expect(lanes.offer(sent, clock.now())).toBe(false);
+    expect(lanes.ready().unresolved).toEqual([sent]);
+    expect(lanes.offer(sent)).toBe(false);
     await clock.advance(1000);
-    expect(lanes.ready(clock.now()).unresolved).toEqual([sent]);
-    lanes.postpone(sent, clock.now());
+    expect(lanes.ready().unresolved).toEqual([sent]);
+    lanes.postpone(sent);
     await clock.advance(1000);
-    expect(lanes.ready(clock.now()).unresolved).toEqual([sent]);
+    expect(lanes.ready().unresolved).toEqual([sent]);
   });
 
   test("leave an unknown result to a new decision where the picture carries nothing of it", async () => {
-    lanes.offer(lookUp("x"), clock.now());
+    lanes.offer(lookUp("x"));
     await end(0, unknown);
     expect(ended[0]?.isUnresolved).toBe(false);
-    expect(lanes.ready(clock.now()).subjects).toEqual(["claim/a"]);
+    expect(lanes.ready().subjects).toEqual(["claim/a"]);
   });
 
   test("pursue nothing of an earlier term", async () => {
     const sent = open("a");
-    lanes.offer(sent, clock.now());
-    lanes.offer(open("b"), clock.now());
+    lanes.offer(sent);
+    lanes.offer(open("b"));
     await end(0, unknown);
     expect(lanes.reset()).toEqual([sent]);
     expect([lanes.reset(), lanes.nextAt]).toEqual([[], undefined]);
@@ -167,19 +178,21 @@ describe("lanes", () => {
   });
 
   test("forget what has long been quiet, and say what had failed there", async () => {
-    lanes.offer(lookUp("x"), clock.now());
-    lanes.offer(lookUp("y"), clock.now());
+    lanes.offer(lookUp("x"));
+    lanes.offer(lookUp("y"));
     await end(0, { result: "retry", reason: "", message: "" });
     await end(1, done);
-    lanes.ready(clock.now());
-    expect(lanes.forget(clock.now() + 600_999)).toEqual([]);
-    expect(lanes.forget(clock.now() + 601_000)).toEqual(["instance/x"]);
-    expect(lanes.forget(clock.now() + 601_000)).toEqual([]);
+    lanes.ready();
+    clock.pause(600_999);
+    expect(lanes.forget()).toEqual([]);
+    clock.pause(1);
+    expect(lanes.forget()).toEqual(["instance/x"]);
+    expect(lanes.forget()).toEqual([]);
   });
 
   test("are idle when nothing runs", async () => {
     await lanes.idle();
-    lanes.offer(lookUp("x"), clock.now());
+    lanes.offer(lookUp("x"));
     let isIdle = false;
     void lanes.idle().then(() => (isIdle = true));
     await clock.advance(1);

@@ -64,6 +64,7 @@ export const laidOver: ReadonlySet<CommandKind> = new Set<CommandKind>(["open-ac
 export class Lanes {
   readonly #options: LanesOptions;
   readonly #laneByName = new Map<string, Lane>();
+  /** By the monotonic clock: a wall clock that is set back makes nobody wait. */
   readonly #wakes = new Wakes<string>();
   /** First come, first served when there is room again. */
   readonly #waitingForRoom = new Set<Subject>();
@@ -88,11 +89,14 @@ export class Lanes {
 
   /** When a lane that somebody waits for may be tried again. */
   get nextAt(): Instant | undefined {
-    return this.#wakes.next;
+    const { clock } = this.#options;
+    const next = this.#wakes.next;
+    return next === undefined ? undefined : clock.now() + next - clock.monotonic();
   }
 
   /** Starts the command, or remembers who wanted it. */
-  offer(errand: Errand, now: Instant): boolean {
+  offer(errand: Errand): boolean {
+    const now = this.#options.clock.monotonic();
     const name = laneOf(errand.command);
     const lane = this.#laneByName.get(name) ?? { waiting: new Set<Subject>() };
     this.#laneByName.set(name, lane);
@@ -105,7 +109,7 @@ export class Lanes {
     }
     if (this.#runningCount >= runningMax) {
       this.#waitingForRoom.add(errand.subject);
-      this.postpone(errand, now);
+      this.postpone(errand);
       return false;
     }
     void this.#run(name, lane, errand);
@@ -113,16 +117,17 @@ export class Lanes {
   }
 
   /** What must be sent again as it is, but not now. */
-  postpone(errand: Errand, now: Instant): void {
+  postpone(errand: Errand): void {
     const name = laneOf(errand.command);
-    if (this.#laneByName.get(name)?.unresolved === errand) this.#wakes.set(name, now + postponeMs);
+    const at = this.#options.clock.monotonic() + postponeMs;
+    if (this.#laneByName.get(name)?.unresolved === errand) this.#wakes.set(name, at);
   }
 
   /** Those whose lane could be tried again now, and what must be sent again as it is. */
-  ready(now: Instant): { subjects: Subject[]; unresolved: Errand[] } {
+  ready(): { subjects: Subject[]; unresolved: Errand[] } {
     const subjects: Subject[] = [];
     const unresolved: Errand[] = [];
-    for (const name of this.#wakes.take(now)) {
+    for (const name of this.#wakes.take(this.#options.clock.monotonic())) {
       const lane = this.#laneByName.get(name);
       if (lane?.unresolved !== undefined && lane.running === undefined) unresolved.push(lane.unresolved);
       else if (lane !== undefined) subjects.push(...takeAll(lane.waiting));
@@ -155,7 +160,8 @@ export class Lanes {
   }
 
   /** Forgets lanes on which nothing has happened for long; returns those whose last command had failed. */
-  forget(now: Instant): string[] {
+  forget(): string[] {
+    const now = this.#options.clock.monotonic();
     const failed: string[] = [];
     for (const [name, { running, unresolved, last, waiting }] of this.#laneByName) {
       if (running !== undefined || unresolved !== undefined || waiting.size > 0) continue;
@@ -173,7 +179,7 @@ export class Lanes {
   }
 
   async #run(name: string, lane: Lane, errand: Errand): Promise<void> {
-    const startedAt = this.#options.clock.now();
+    const startedAt = this.#options.clock.monotonic();
     lane.running = errand;
     this.#runningCount++;
     this.#wakes.set(name, undefined);
@@ -184,10 +190,10 @@ export class Lanes {
     if (this.#runningCount === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  #ended(name: string, lane: Lane, run: { errand: Errand; outcome: Outcome; startedAt: Instant }): void {
+  #ended(name: string, lane: Lane, run: { errand: Errand; outcome: Outcome; startedAt: Millis }): void {
     const { clock, random, ended, mayResend } = this.#options;
     const { errand, outcome, startedAt } = run;
-    const now = clock.now();
+    const now = clock.monotonic();
     const jitter = 0.75 + random() / 2;
     const last = afterEnd(lane.last, { command: errand.command, outcome, startedAt, now, jitter });
     lane.last = last;
@@ -198,7 +204,8 @@ export class Lanes {
     // Others may have waited for the lane with another command; the one who sent this is asked in any case.
     lane.waiting.add(errand.subject);
     this.#wakes.set(name, isUnresolved ? last.retryAt : now);
-    ended({ errand, outcome, failureCount: last.failureCount, retryAt: last.retryAt, isUnresolved });
+    const retryAt = clock.now() + last.retryAt - now;
+    ended({ errand, outcome, failureCount: last.failureCount, retryAt, isUnresolved });
   }
 
   #outcome(errand: Errand): Promise<Outcome> {

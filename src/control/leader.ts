@@ -18,10 +18,15 @@ export type Leadership = {
 
 const pageItemsMax = 500;
 
-export async function readLedger(api: Pick<KubeApi, "list">, picture: ClusterPicture): Promise<void> {
-  await readAll(api, picture, { kind: "action", resource: nodeActions.resource, known: picture.actions() });
-  await readAll(api, picture, { kind: "claim", resource: nodeClaims.resource, known: picture.claims() });
-  await readAll(api, picture, { kind: "node", resource: nodes, known: picture.nodes() });
+export async function readLedger(
+  api: Pick<KubeApi, "list">,
+  picture: ClusterPicture,
+  signal: AbortSignal,
+): Promise<void> {
+  const lists = { api, picture, signal };
+  await readAll(lists, { kind: "action", resource: nodeActions.resource, known: picture.actions() });
+  await readAll(lists, { kind: "claim", resource: nodeClaims.resource, known: picture.claims() });
+  await readAll(lists, { kind: "node", resource: nodes, known: picture.nodes() });
 }
 
 type Read = {
@@ -30,10 +35,12 @@ type Read = {
   readonly known: Iterable<{ readonly name: string; readonly uid: string }>;
 };
 
-async function readAll(api: Pick<KubeApi, "list">, picture: ClusterPicture, read: Read): Promise<void> {
+type Lists = { readonly api: Pick<KubeApi, "list">; readonly picture: ClusterPicture; readonly signal: AbortSignal };
+
+async function readAll({ api, picture, signal }: Lists, read: Read): Promise<void> {
   // Only what was known before the list began can be gone by it: what the watch brings meanwhile is newer.
   const missing = new Map([...read.known].map(({ name, uid }) => [uid, { name, uid }]));
-  for await (const raw of pages(api, read.resource)) {
+  for await (const raw of pages(api, read.resource, signal)) {
     missing.delete(raw.metadata.uid);
     picture.answered(read.kind, raw);
   }
@@ -42,9 +49,9 @@ async function readAll(api: Pick<KubeApi, "list">, picture: ClusterPicture, read
 }
 
 /** Without a version: as new as etcd. A page that has expired fails the whole, and the caller begins again. */
-async function* pages(api: Pick<KubeApi, "list">, resource: Resource): AsyncIterable<KubeObject> {
+async function* pages(api: Lists["api"], resource: Resource, signal: AbortSignal): AsyncIterable<KubeObject> {
   for (let place: { continue?: string } = {}; ; ) {
-    const page = await api.list(resource, { limit: pageItemsMax, ...place });
+    const page = await api.list(resource, { limit: pageItemsMax, signal, ...place });
     yield* page.items;
     if (page.continue === undefined) return;
     place = { continue: page.continue };
