@@ -37,8 +37,9 @@ function asked(node: string, more: Partial<Proposal> = {}): Candidate {
 }
 
 /** A person has deleted the claim of the node. */
-const deleted = (node: string): Candidate =>
+const deleted = (node: string, more: Partial<Proposal> = {}): Candidate =>
   asked(node, {
+    ...more,
     action: "Deletion",
     askedBy: { kind: "Person", name: "unknown" },
     evidence: [{ kind: "DeletionTimestamp" }],
@@ -404,6 +405,11 @@ describe("a person's delete", () => {
     ["the pool's own dry run", { world: { ...world, pools: [aPool("web", { spec: { dryRun: true } })] } }],
   ])("is not held by %s", (_name, scene) => {
     const decision = decide([deleted("a")], scene);
+    expect([opened(decision), codes(decision)]).toEqual([["deletion-a-uid"], []]);
+  });
+
+  test("that is dated later than our clock says has begun all the same", () => {
+    const decision = decide([deleted("a", { dueAt: now + 60_000 })], { world });
     expect([opened(decision), codes(decision)]).toEqual([["deletion-a-uid"], []]);
   });
 

@@ -15,9 +15,10 @@ export type Objection = Omit<Refusal, "subject">;
 export type Veto = (proposal: Proposal, context: Context) => Objection | undefined;
 
 export function objection(proposal: Proposal, context: Context): Objection | undefined {
-  const doubt = stale(context) ?? absent(proposal, context) ?? notDue(proposal, context) ?? notOurs(proposal, context);
+  const doubt = stale(context) ?? absent(proposal, context) ?? notOurs(proposal, context);
   if (doubt !== undefined || isPersonsDelete(proposal, context)) return doubt;
-  return invalid(context) ?? frozen(proposal, context) ?? untouchable(proposal, context);
+  const other = invalid(context) ?? frozen(proposal, context) ?? untouchable(proposal, context);
+  return notDue(proposal, context) ?? other;
 }
 
 /** What holds whatever is not proposed, since no node goes by it: an instance or a claim that is left over. */
