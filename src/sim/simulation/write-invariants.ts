@@ -27,32 +27,49 @@ const terminationKey = "karpenter.sh/nodeclaim-termination-timestamp";
 const doNotDisruptKey = "karpenter.sh/do-not-disrupt";
 
 export function writeViolations(context: WriteContext, request: ApiRequest): Verdict {
-  const { verb, plural, subresource, name = "", namespace } = request;
+  const { verb, plural, subresource, name = "" } = request;
   if (plural === "nodeactions" && verb === "create") return destructive([]);
-  if (plural === "nodeclaims" && verb === "delete") return destructive(claimDeleted(context, name));
-  if (plural === "nodes")
-    return verb === "delete" ? destructive(nodeDeleted(context, name)) : strangerTouched(context, name);
   if (plural === "configmaps") return instanceTouched(context, request);
-  if (plural !== "pods") return harmless;
-  if (verb === "create" && subresource === "eviction") return destructive(podEvicted(context, `${namespace}/${name}`));
-  return verb === "delete" ? destructive(podDeleted(context, `${namespace}/${name}`)) : harmless;
+  if (plural === "nodes" && verb !== "delete") return strangerTouched(context, name);
+  if (verb === "delete" && plural === "nodeclaims") return guarded(context, request, claimDeleted);
+  if (verb === "delete" && plural === "nodes") return guarded(context, request, nodeDeleted);
+  if (verb === "delete" && plural === "pods") return guarded(context, request, podDeleted);
+  if (verb === "create" && subresource === "eviction") return guarded(context, request, podEvicted);
+  return harmless;
 }
 
 function destructive(violations: readonly string[]): Verdict {
   return { isDestructive: true, violations };
 }
 
-function claimDeleted({ ledger }: WriteContext, name: string): string[] {
-  const claim = ledger.claimByName.get(name);
-  if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return [];
-  return ledger.nodesOf(claim.status?.providerID).flatMap(node => withoutEvidence(ledger, node));
+const collectionOf: Readonly<Record<string, string>> = { nodeclaims: "nodeclaims.karpenter.sh" };
+
+/** Every delete is meant for one very object: without its uid it is wrong, with another's it does nothing. */
+function guarded(
+  context: WriteContext,
+  { plural, namespace, name = "", body }: ApiRequest,
+  judge: (context: WriteContext, object: KubeObject) => string[],
+): Verdict {
+  const key = namespace === undefined ? name : `${namespace}/${name}`;
+  const object = context.objects.get(collectionOf[plural] ?? plural, key);
+  const options = (body ?? {}) as DeleteBody & { deleteOptions?: DeleteBody };
+  const uid = (options.deleteOptions ?? options).preconditions?.uid;
+  if (uid === undefined) return destructive([`P1 ${plural} ${key} is deleted whichever object it is`]);
+  return destructive(object === undefined || object.metadata.uid !== uid ? [] : judge(context, object));
 }
 
-function nodeDeleted({ ledger }: WriteContext, name: string): string[] {
-  const node = ledger.nodeByName.get(name);
-  if (node === undefined || node.metadata.deletionTimestamp !== undefined) return [];
-  if (ledger.claimsOf(node.spec.providerID).length === 0) return [`U1 node ${name} is not ours and is deleted`];
-  return withoutEvidence(ledger, node);
+type DeleteBody = { preconditions?: { uid?: string } };
+
+function claimDeleted({ ledger }: WriteContext, { metadata, status }: StoredClaim): string[] {
+  if (metadata.deletionTimestamp !== undefined) return [];
+  return ledger.nodesOf(status?.providerID).flatMap(node => withoutEvidence(ledger, node));
+}
+
+function nodeDeleted({ ledger }: WriteContext, object: KubeObject): string[] {
+  const node = object as StoredNode;
+  if (node.metadata.deletionTimestamp !== undefined) return [];
+  if (ledger.claimsOf(node.spec.providerID).length > 0) return withoutEvidence(ledger, node);
+  return [`U1 node ${node.metadata.name} is not ours and is deleted`];
 }
 
 /** A node whose claim has just gone may still be finished; any other without a claim is somebody else's. */
@@ -77,28 +94,33 @@ type Pod = KubeObject & {
   status?: { startTime?: string };
 };
 
-function podEvicted(context: WriteContext, key: string): string[] {
-  const pod = context.objects.get("pods", key) as Pod | undefined;
-  if (pod === undefined) return [];
+function podEvicted(context: WriteContext, object: KubeObject): string[] {
+  const pod = object as Pod;
+  const { annotations, deletionTimestamp } = pod.metadata;
+  const key = keyOf(pod);
   const isNew = context.clock.now() - (context.podChangedAt.get(`pods ${key}`) ?? 0) < unseenMs;
   // A duration is left to the rule's own tests: here only what is protected for good.
-  const isProtected =
-    pod.metadata.annotations?.[doNotDisruptKey] === "true" && pod.metadata.deletionTimestamp === undefined;
+  const isProtected = annotations?.[doNotDisruptKey] === "true" && deletionTimestamp === undefined;
   const broken = isProtected && !isNew ? [`I6 pod ${key} is evicted although it is not to be disrupted`] : [];
   return [...broken, ...podOfNodeWithoutEvidence(context, pod)];
 }
 
-function podDeleted(context: WriteContext, key: string): string[] {
-  const pod = context.objects.get("pods", key) as Pod | undefined;
-  if (pod === undefined) return [];
+function podDeleted(context: WriteContext, object: KubeObject): string[] {
+  const pod = object as Pod;
   const graceMs = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
-  const claims = claimsOfPod(context, pod);
-  const deadline = Math.min(
-    ...claims.map(({ metadata }) => Date.parse(metadata.annotations?.[terminationKey] ?? "") || Infinity),
+  const deadlines = claimsOfPod(context, pod).map(({ metadata }) =>
+    Date.parse(metadata.annotations?.[terminationKey] ?? ""),
   );
-  const isDue = context.process.now() >= deadline - graceMs - 1000 || isOfDeadNode(context, pod);
-  const broken = isDue ? [] : [`I6 pod ${key} is deleted by force before its node's deadline asks for it`];
+  const deadline = Math.min(...deadlines.map(at => at || Number.POSITIVE_INFINITY));
+  // One that stops already but would take longer than the node has is told to hurry.
+  const isTooSlow = Date.parse(pod.metadata.deletionTimestamp ?? "") > deadline;
+  const isDue = isTooSlow || context.process.now() >= deadline - graceMs - 1000 || isOfDeadNode(context, pod);
+  const broken = isDue ? [] : [`I6 pod ${keyOf(pod)} is deleted by force before its node's deadline asks for it`];
   return [...broken, ...podOfNodeWithoutEvidence(context, pod)];
+}
+
+function keyOf({ metadata }: KubeObject): string {
+  return `${metadata.namespace}/${metadata.name}`;
 }
 
 /** Its machine is gone: nothing runs there that could be harmed. */
