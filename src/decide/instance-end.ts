@@ -1,15 +1,17 @@
 // Ends the instance: the provider is asked, and asked again, until it says that the instance is gone. And looks, while a
 // node that is not Ready is drained, whether there is an instance at all.
 
-import { minuteMs, secondMs } from "../api/time.ts";
+import { type Instant, type Millis, minuteMs, secondMs } from "../api/time.ts";
 import type { FailureView } from "../snapshot/picture.ts";
-import { isTrue } from "./conditions.ts";
+import type { ClaimView } from "../snapshot/views.ts";
+import { conditionOf, isTrue } from "./conditions.ts";
 import type { Command, Context } from "./decision.ts";
 import { laneOf } from "./decision.ts";
 import { type Departing, done, saidOf, type Step, type StepResult, type Wait } from "./termination-step.ts";
 
 const type = "InstanceTerminating";
-const askAgainMs = 5 * secondMs;
+/** Soon at first, and the longer it has taken the more rarely: a machine that hangs for days costs no call a second. */
+const askAgainMs = { least: 5 * secondMs, most: minuteMs, part: 0.1 };
 const lookAgainMs = minuteMs;
 
 export const instanceEnd: Step = { name: "instance", take: endInstance };
@@ -28,7 +30,7 @@ function endInstance({ claim, isEnding, why }: Departing, { picture, now }: Cont
   };
   const failure = picture.failure(laneOf(command));
   const askAt = Math.max(
-    seen?.state === "terminating" ? seen.seenAt + askAgainMs : Number.NEGATIVE_INFINITY,
+    seen?.state === "terminating" ? seen.seenAt + pauseMs(claim, seen.seenAt) : Number.NEGATIVE_INFINITY,
     failure?.retryAt ?? Number.NEGATIVE_INFINITY,
   );
   return {
@@ -39,6 +41,12 @@ function endInstance({ claim, isEnding, why }: Departing, { picture, now }: Cont
     waits: [failure === undefined ? asked(providerID) : unanswered(providerID, failure)],
     wakeAt: askAt,
   };
+}
+
+function pauseMs({ conditions }: ClaimView, askedAt: Instant): Millis {
+  const { least, most, part } = askAgainMs;
+  const takenMs = askedAt - (conditionOf(conditions, type)?.since ?? askedAt);
+  return Math.min(most, Math.max(least, Math.ceil(takenMs * part)));
 }
 
 /** Only a question: its answer decides whether the drain is worth while. */

@@ -24,6 +24,7 @@ function of<K extends Command["kind"]>({ commands }: Decision, kind: K): Extract
 }
 
 const ending = aCondition("InstanceTerminating", "True", {
+  since: now,
   message: "Instance test:///a is being ended; the provider has not said yet that it is gone.",
 });
 
@@ -241,6 +242,17 @@ describe("instance", () => {
     const decision = decided(now, { claims: [empty({ isEnding: true })], instances });
     expect(kinds(decision).includes("delete-instance")).toBe(isAsked);
     expect(decision.wakeAt).toBe(isAsked ? undefined : seenAt + 5_000);
+  });
+
+  test.each([
+    { what: "a minute: every six seconds", takenMs: 60_000, pauseMs: 6_000 },
+    { what: "an hour, and for days: every minute", takenMs: 3_600_000, pauseMs: 60_000 },
+  ])("more rarely where it has taken $what", ({ takenMs, pauseMs }) => {
+    const claims = [withConditions(empty(), { ...ending, since: now - takenMs })];
+    const instances = [{ providerID, state: "terminating", seenAt: now }] as const;
+    const before = decided(now + pauseMs - 1, { claims, instances });
+    expect([kinds(before).includes("delete-instance"), before.wakeAt]).toEqual([false, now + pauseMs]);
+    expect(kinds(decided(now + pauseMs, { claims, instances }))).toContain("delete-instance");
   });
 
   test("one that was just seen running is asked to end at once", () => {
