@@ -52,7 +52,19 @@ function perform(stage: Stage, act: Act): void {
   }
 }
 
-function byPeople(stage: Stage, { apply, delete: gone, annotate, cordon, patch }: Act): void {
+/** What needs nobody but the API server. */
+export const actsOfPeople = [
+  "apply",
+  "delete",
+  "annotate",
+  "cordon",
+  "patch",
+] as const satisfies readonly (keyof Act)[];
+
+export function byPeople(
+  stage: Pick<Stage, "objects" | "tell">,
+  { apply, delete: gone, annotate, cordon, patch }: Act,
+): void {
   const { objects } = stage;
   if (apply) {
     objects.apply(apply);
@@ -111,7 +123,12 @@ function toTheProcess(stage: Stage, { clock, crash, pause }: Act): void {
   if (pause) processes.pause(durationMs(pause.for), takenOverAfterMs);
 }
 
-function each(stage: Stage, objects: Objects, verb: string, act: (object: KubeObject) => void): void {
+function each(
+  stage: Pick<Stage, "objects" | "tell">,
+  objects: Objects,
+  verb: string,
+  act: (object: KubeObject) => void,
+): void {
   const found = stage.objects.find(objects);
   if (found.length === 0) stage.tell("person", `finds no ${objects.kind} ${objects.name ?? objects.selector ?? ""}`);
   for (const object of found) {

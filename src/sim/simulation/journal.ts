@@ -28,6 +28,7 @@ export class Journal {
 
   lines(): string[] {
     const ended = new Set(this.entries.flatMap(entry => (entry.event === "ended" ? [entry.command] : [])));
+    const isQuiet = quiet();
     // A command that has an end is told then; one that was only decided is a dry run's, or was still going at the end.
     return this.entries
       .filter(entry => (entry.event === "decided" ? !ended.has(entry.command) : !isQuiet(entry)))
@@ -69,12 +70,6 @@ function told(command: Command): string {
   return `${laneOf(command)}  ${command.kind}${text === "" ? "" : `  ${text}`}`;
 }
 
-/** A question that was answered changes nothing that anybody sees. */
-function isQuiet(entry: Entry): boolean {
-  if (entry.event !== "ended" || entry.outcome.result !== "done") return false;
-  return entry.command.kind === "list-instances" || entry.command.kind === "look-up-instance";
-}
-
 function refusalText({ code, message, until, liftedBy }: Refusal): string {
   const end = until === undefined ? "" : ` (until ${formatTime(until)})`;
   return `${code}: ${message}${end} [${liftedBy}]`;
@@ -82,4 +77,18 @@ function refusalText({ code, message, until, liftedBy }: Refusal): string {
 
 function outcomeText(outcome: Outcome): string {
   return "message" in outcome ? `${outcome.result} (${outcome.reason} ${outcome.message})` : outcome.result;
+}
+
+/** A question that was answered changes nothing that anybody sees, nor does one end asked for again and again. */
+function quiet(): (entry: Entry) => boolean {
+  const asked = new Set<string>();
+  return entry => {
+    if (entry.event !== "ended" || entry.outcome.result !== "done") return false;
+    const { command } = entry;
+    if (command.kind === "list-instances" || command.kind === "look-up-instance") return true;
+    if (command.kind !== "delete-instance") return false;
+    const wasAsked = asked.has(command.providerID);
+    asked.add(command.providerID);
+    return wasAsked;
+  };
 }

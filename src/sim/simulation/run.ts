@@ -25,7 +25,8 @@ import type { Process } from "./process.ts";
 import { type ApiFault, ProcessApi } from "./process-api.ts";
 import { type Leadership, Processes } from "./processes.ts";
 import { type ProviderFault, withProviderFaults } from "./provider-faults.ts";
-import { durationMs, type Expectation, type Scenario, type UnmanagedNode } from "./scenario.ts";
+import { durationMs, type Expectation, type Scenario } from "./scenario.ts";
+import { joinUnmanaged } from "./unmanaged-nodes.ts";
 import { WatchLines } from "./watch-lines.ts";
 
 export type SimulateOptions = {
@@ -111,7 +112,7 @@ class Run {
     const endAt = startedAt + (this.#options.until ?? durationMs(until));
     const { verifyEvery = 1 } = this.#options;
     try {
-      for (const node of cluster.nodes ?? []) join(this.#world, node);
+      for (const node of cluster.nodes ?? []) joinUnmanaged(this.#world, node);
       for (const manifest of [...(cluster.manifests ?? []), ...workloads]) this.#objects.apply(manifest);
       for (const entry of timeline) schedule(this.#stage(), entry);
       for (const expectation of expect.filter(({ at }) => at !== undefined)) this.#expectLater(expectation);
@@ -206,16 +207,5 @@ class Run {
   /** Chance for one purpose: what one part draws does not move what another one draws. */
   #chance(purpose: number): Random {
     return seededRandom(Math.imul(this.#seed, 0x9e3779b1) ^ Math.imul(purpose, 0x85ebca6b));
-  }
-}
-
-function join(
-  { kubelets }: World,
-  { name, count, zone, cpu = "4", memory = "16Gi", labels = {} }: UnmanagedNode,
-): void {
-  const names = count === undefined ? [name] : Array.from({ length: count }, (_, index) => `${name}-${index + 1}`);
-  const zoneLabel = zone === undefined ? {} : { "topology.kubernetes.io/zone": zone };
-  for (const each of names) {
-    kubelets.join({ name: each, capacity: { cpu, memory, pods: "110" }, labels: { ...labels, ...zoneLabel } });
   }
 }

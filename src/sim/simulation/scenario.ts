@@ -137,6 +137,7 @@ const Entry = Struct("Something that happens.", {
   at: Duration("When, counted from the start; with every: the first time."),
   every: Optional(Duration("Again and again, so far apart.")),
   until: Optional(Duration("With every: not after this.")),
+  note: Optional(Text("What it is about, for readers.", { maxLength: 1024 })),
   do: Act,
 });
 export type Entry = Static<typeof Entry>;
