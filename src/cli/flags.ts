@@ -67,3 +67,10 @@ export function choiceOf<T extends string>(...choices: readonly T[]): (text: str
     return found;
   };
 }
+
+export function seedOf(text: string): number {
+  const seed = Number(text);
+  if (!/^\d+$/.test(text) || seed >= 2 ** 32)
+    throw new InvalidArgumentError("it must be a number from 0 to 4294967295.");
+  return seed;
+}

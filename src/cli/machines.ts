@@ -1,7 +1,7 @@
 // fettle machines: plays the machines of the simulated provider on a cluster, with a kubelet each, until it is told to
 // stop. All it knows stands in the cluster, so that the next start goes on where this one ended.
 
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { secondMs } from "../api/time.ts";
 import { connect } from "../kube/client.ts";
 import { systemClock as clock } from "../kube/system-clock.ts";
@@ -12,6 +12,7 @@ import { nodePicture } from "../sim/world/picture.ts";
 import { environmentHelp, readEnvironment } from "./environment.ts";
 import { type Io, untilAborted } from "./io.ts";
 import { type ClusterChoice, clusterConfig } from "./kube-access.ts";
+import { seedOf } from "./flags.ts";
 
 type Flags = ClusterChoice & { seed: number };
 
@@ -37,13 +38,6 @@ ${environmentHelp}
 
 Examples:
   fettle machines --kubeconfig ./kubeconfig`;
-
-function seedOf(text: string): number {
-  const seed = Number(text);
-  if (!/^\d+$/.test(text) || seed >= 2 ** 32)
-    throw new InvalidArgumentError("it must be a number from 0 to 4294967295.");
-  return seed;
-}
 
 const hintAfterMs = 10 * secondMs;
 

@@ -7,6 +7,8 @@ import { installCommand } from "./install.ts";
 import { type ExitCode, Failure, type Io } from "./io.ts";
 import { machinesCommand } from "./machines.ts";
 import { runCommand } from "./run.ts";
+import { simulateCommand } from "./simulate.ts";
+import { upCommand } from "./up.ts";
 import { validateCommand } from "./validate.ts";
 
 export async function run(args: readonly string[], io: Io, version: string): Promise<ExitCode> {
@@ -25,12 +27,14 @@ function program(io: Io, version: string): Command {
     .helpOption("-h, --help", "print help for a command")
     .showHelpAfterError("(add --help for what is possible)");
   const commands = [
+    upCommand(io),
     runCommand(io, version),
     installCommand(io, version),
     crdsCommand(io),
     validateCommand(io),
     clusterCommand(io),
     machinesCommand(io),
+    simulateCommand(io),
   ];
   for (const command of commands) fettle.addCommand(command);
   settle(fettle, io);
