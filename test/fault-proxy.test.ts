@@ -79,6 +79,16 @@ describe("faults of the connection", () => {
     expect(reached).toEqual(["GET /api"]);
   });
 
+  test("a kept answer reaches nobody, though the request did and its end is told", async () => {
+    let reading: Promise<unknown> = Promise.resolve();
+    await new Promise<void>(answered => {
+      reading = read(() => ({ kind: "keep-answer", answered }));
+    });
+    expect(reached).toEqual(["GET /api"]);
+    proxy.resetAll();
+    await expect(reading).rejects.toThrow(/closed|ECONNRESET/);
+  });
+
   test("half open: accepted, never answered, not passed on", async () => {
     const reading = read(() => ({ kind: "half-open" }));
     await expect.poll(() => proxy.seen.length, patience).toBe(1);

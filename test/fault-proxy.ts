@@ -11,6 +11,8 @@ export type Fault =
   | { kind: "reset" }
   /** The server carries the request out, and the connection is reset before its answer. */
   | { kind: "lose-answer" }
+  /** The server carries the request out; its answer is kept back for ever, and `answered` is told. */
+  | { kind: "keep-answer"; answered: () => void }
   /** The request is accepted and never answered. */
   | { kind: "half-open" }
   /** Refused by the proxy in the server's name. */
@@ -96,6 +98,10 @@ async function serve(upstream: Upstream, { request, response }: Exchange, fault:
     answer.body.on("error", () => {}).destroy();
     request.socket.resetAndDestroy();
     return;
+  }
+  if (fault?.kind === "keep-answer") {
+    await answer.body.dump();
+    return fault.answered();
   }
   response.writeHead(answer.statusCode, endToEnd(answer.headers));
   response.flushHeaders();

@@ -1,14 +1,8 @@
-// A world with the controller as a process of its own, reached over HTTPS; the machines are played by the test process.
+// A world whose controller is a process of its own, reached over HTTPS and on the system's clock.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SimulatedNodeClassSpec } from "../../src/api/simulated-node-class.ts";
-import { simulatedNodeClasses } from "../../src/api/simulated-node-class.ts";
+import { simulatedNodeClasses, type SimulatedNodeClassSpec } from "../../src/api/simulated-node-class.ts";
 import type { KubeApi } from "../../src/control/ports.ts";
-import { systemClock } from "../../src/kube/system-clock.ts";
-import { machines } from "../../src/sim/machines.ts";
-import { seededRandom } from "../../src/sim/random.ts";
-import { Kubelets } from "../../src/sim/world/kubelets.ts";
-import { nodePicture } from "../../src/sim/world/picture.ts";
 import type { World } from "./world.ts";
 
 const waitMaxMs = 120_000;
@@ -31,21 +25,6 @@ export async function quickMachines(api: KubeApi): Promise<void> {
     spec: quick,
   };
   await api.create(resource, {}, manifest);
-}
-
-/** Machines and their kubelets, on whatever API; the rest of the cluster lives by itself. */
-export async function playMachines(api: KubeApi): Promise<{ stop(): void }> {
-  const picture = nodePicture(api, systemClock);
-  const kubelets = new Kubelets(picture, seededRandom(1), { beats: "written" });
-  const player = machines({ api, clock: systemClock, kubelets, seed: 1 });
-  await Promise.all([picture.synced, player.synced]);
-  return {
-    stop: () => {
-      player.stop();
-      kubelets.stop();
-      picture.stop();
-    },
-  };
 }
 
 type Parts = {

@@ -122,7 +122,7 @@ async function heldByBudget(stage: Stage): Promise<void> {
   await stage.delete(nodeClaims.resource, claim.metadata.name);
   const held = await stage.world.until("the drain to be held", async () => {
     const [action] = await stage.actions(claim);
-    return action?.status?.waitingFor?.message.includes(`${stage.name}/web`) ? action : undefined;
+    return action?.status?.waitingFor?.message.includes("PodDisruptionBudget web") ? action : undefined;
   });
   expect(held.status).toMatchObject({ phase: "Running", steps: [{ name: "taint" }, { name: "drain" }] });
   await stage.world.pass(8);
@@ -131,7 +131,10 @@ async function heldByBudget(stage: Stage): Promise<void> {
   expect((await stage.nodes())[0]?.spec.taints).toContainEqual(expect.objectContaining(disruptedTaint));
   const [waiting] = await stage.claims();
   const drained = waiting?.status?.conditions?.find(({ type }) => type === "Drained");
-  expect(drained).toMatchObject({ status: "Unknown", message: expect.stringContaining(`${stage.name}/web`) as string });
+  expect(drained).toMatchObject({
+    status: "Unknown",
+    message: expect.stringContaining("PodDisruptionBudget web") as string,
+  });
 
   await stage.patch(disruptionBudgets, "web", { spec: { maxUnavailable: 1 } });
   await stage.gone(claim);

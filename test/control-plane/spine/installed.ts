@@ -25,9 +25,10 @@ export const shortLease = [
   "--leader-elect-retry-period=400ms",
 ];
 
+/** A token of the controller's ServiceAccount. */
 export type Identity = {
-  kubeconfig: string;
-  /** By which the audit log tells the processes of one ServiceAccount apart. */
+  token: string;
+  /** By which the audit log tells tokens apart. */
   credential: string;
 };
 
@@ -36,10 +37,9 @@ export type Installed = {
   /** As an administrator. */
   api: Connection;
   objects: readonly Manifest[];
-  /** A token of the controller's ServiceAccount; `url`: what stands before the server. */
-  identity(url?: string): Promise<Identity>;
-  /** A process of the controller. */
-  run(identity: Identity, ...flags: readonly string[]): FettleProcess;
+  identity(): Promise<Identity>;
+  /** A process of the controller; `url`: what stands between it and the server. */
+  run(identity: Identity, options?: { url?: string; flags?: readonly string[] }): Promise<FettleProcess>;
   requests(): Promise<Request[]>;
   stop(): Promise<void>;
 };
@@ -63,10 +63,13 @@ export async function installed(): Promise<Installed> {
       plane,
       api,
       objects,
-      identity: url => identityOf(plane, { url, path: join(plane.dir, `controller-${++count}`) }),
-      run: ({ kubeconfig }, ...flags) => {
-        const own = ["--kubeconfig", kubeconfig, "--provider=simulated", "--metrics-bind-address=0", ...flags];
-        const process = new FettleProcess("run", ...own);
+      identity: () => identityOf(plane),
+      run: async ({ token }, { url, flags = [] } = {}) => {
+        const kubeconfig = join(plane.dir, `controller-${++count}`);
+        const { ca } = addressOf(plane);
+        await writeKubeconfig(kubeconfig, url === undefined ? { url: plane.url, token, ca } : { url, token });
+        const own = ["--kubeconfig", kubeconfig, "--provider=simulated", "--metrics-bind-address=0"];
+        const process = new FettleProcess("run", ...own, ...flags);
         processes.push(process);
         return process;
       },
@@ -88,14 +91,12 @@ async function apply(plane: ControlPlane): Promise<readonly Manifest[]> {
   return items;
 }
 
-async function identityOf(plane: ControlPlane, { url, path }: { url: string | undefined; path: string }) {
+async function identityOf(plane: ControlPlane): Promise<Identity> {
   const { name, namespace } = serviceAccount;
   const token = (await succeed(plane, ["create", "token", name, "-n", namespace, "--duration=1h"])).trim();
   const [, payload = ""] = token.split(".");
   const { jti } = JSON.parse(Buffer.from(payload, "base64url").toString()) as { jti: string };
-  const { ca } = addressOf(plane);
-  await writeKubeconfig(path, url === undefined ? { url: plane.url, token, ca } : { url, token });
-  return { kubeconfig: path, credential: `JTI=${jti}` };
+  return { token, credential: `JTI=${jti}` };
 }
 
 async function succeed(plane: ControlPlane, args: readonly string[], input?: string): Promise<string> {

@@ -13,7 +13,7 @@ describe.skipIf(isMissing)("on a real control plane", () => {
 
   beforeAll(async () => {
     cluster = await installed();
-    const controller = cluster.run(await cluster.identity());
+    const controller = await cluster.run(await cluster.identity());
     const { api } = cluster;
     const stop = () => cluster.stop();
     world = processWorld({ name: "a real control plane", api, account: () => controller.lines, stop });
