@@ -2,7 +2,7 @@
 // more. A dry run holds no node, spends nothing of what is real, and is never carried out.
 
 import type { Command, Context, Proposal } from "./decision.ts";
-import { actionSpec, isDryRun, isOpen, nextAttempt, type Permission } from "./ledger.ts";
+import { actionSpec, nextAttempt, type Permission } from "./ledger.ts";
 import { isPersonsDelete, type Objection } from "./safety.ts";
 
 /** Who wants it only shown; undefined: it is meant. */
@@ -38,10 +38,8 @@ export function openDryRun(proposal: Proposal, context: Context, permission: Per
 export function closedDryRuns(asked: readonly Proposal[], { picture }: Context): readonly Command[] {
   const isAsked = new Set(asked.map(({ action, node }) => `${action} ${node.uid}`));
   const closed: Command[] = [];
-  for (const action of picture.actions()) {
-    const { name, uid, resourceVersion, spec } = action;
-    if (!isDryRun(action) || !isOpen(action) || action.isProvisional) continue;
-    if (isAsked.has(`${spec.action} ${spec.node.uid}`)) continue;
+  for (const { name, uid, resourceVersion, spec, isProvisional } of picture.dryRuns()) {
+    if (isProvisional || isAsked.has(`${spec.action} ${spec.node.uid}`)) continue;
     const outcome = "Its reason is gone, or is no longer only shown. Nothing was done.";
     const progress = { phase: "Abandoned", outcome } as const;
     closed.push({ kind: "update-action", why: outcome, action: { name, uid }, resourceVersion, progress });

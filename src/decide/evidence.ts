@@ -110,7 +110,6 @@ function surplus({ live: { claim }, context: { picture } }: Look): string | unde
   const pool = claim?.pool === undefined ? undefined : picture.pool(claim.pool);
   const replicas = pool?.effective.replicas;
   if (pool === undefined || replicas === undefined) return "its claim is of no pool with replicas now";
-  let present = 0;
-  for (const { deletingSince } of picture.claimsOfPool(pool.name)) if (deletingSince === undefined) present++;
-  return present > replicas ? undefined : `NodePool ${pool.name} has ${present} claims for ${replicas} replicas now`;
+  const { staying } = picture.totalsOfPool(pool.name);
+  return staying > replicas ? undefined : `NodePool ${pool.name} has ${staying} claims for ${replicas} replicas now`;
 }

@@ -2,15 +2,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { aClaim, aCondition, aPool, at, t0 } from "../../test/builders.ts";
 import { formatTime, type Instant } from "../api/time.ts";
+import { type LaunchResult, launchResultOf } from "../snapshot/launch-result.ts";
 import {
   backoffUntil,
   formatLaunchRecord,
   isRecorded,
   lastLaunch,
   type LaunchRecord,
-  type LaunchResult,
   launchRecordOf,
-  launchResultOf,
   nextBackoff,
   nextLaunchRecord,
   registrationHealth,

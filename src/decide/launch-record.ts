@@ -2,18 +2,19 @@
 // annotation and in status.launchBackoff, so that neither a restart nor the end of a failed claim forgets it.
 
 import type { NodePoolStatus } from "../api/node-pool.ts";
-import { formatTime, type Instant, type Millis, minuteMs, parseDuration, parseTime, secondMs } from "../api/time.ts";
+import { formatTime, type Instant, type Millis, minuteMs, parseTime } from "../api/time.ts";
 import { launchRecordKey } from "../api/well-known.ts";
+import { compareLaunches, type LaunchResult, launchResultOf } from "../snapshot/launch-result.ts";
 import type { ClaimView, PoolView } from "../snapshot/views.ts";
-import { awaitingReconciliation, conditionOf } from "./conditions.ts";
+import { awaitingReconciliation } from "./conditions.ts";
 import type { ConditionChange } from "./decision.ts";
 
 const resultsMax = 4;
+/** So many of the latest are enough to be told of: at most four of them are in the record already. */
+export const resultsSeenMax = 2 * resultsMax;
 const failuresMax = 2;
 const backoffMinMs: Millis = minuteMs;
 const backoffMaxMs: Millis = 10 * minuteMs;
-
-export type LaunchResult = { readonly at: Instant; readonly uid: string; readonly isGood: boolean };
 
 export type LaunchRecord = {
   /** The generations of pool and class that it speaks of: with new ones everything starts again. */
@@ -25,22 +26,6 @@ export type LaunchRecord = {
 };
 
 type Backoff = NonNullable<NodePoolStatus["launchBackoff"]>;
-
-/**
- * Good once its node has registered; bad when the provider could not launch it, or when it goes without ever having
- * registered within its readinessTTL. Undefined: nothing can be said yet. Whole seconds, as objects keep them.
- */
-export function launchResultOf(claim: ClaimView): LaunchResult | undefined {
-  const { uid, conditions, createdAt, deletingSince } = claim;
-  const registered = conditionOf(conditions, "Registered");
-  const launched = conditionOf(conditions, "Launched");
-  const result = (at: Instant, isGood: boolean) => ({ at: Math.floor(at / secondMs) * secondMs, uid, isGood });
-  if (registered?.status === "True") return result(registered.since ?? createdAt, true);
-  if (launched?.status === "False") return result(launched.since ?? createdAt, false);
-  const ttl = parseDuration(claim.spec.readinessTTL);
-  const isOverdue = ttl.ok && deletingSince !== undefined && deletingSince >= createdAt + ttl.value;
-  return isOverdue ? result(deletingSince, false) : undefined;
-}
 
 /** What the pool says of itself. Undefined: nothing, or nothing that can be read. */
 export function launchRecordOf(pool: PoolView): LaunchRecord | undefined {
@@ -68,7 +53,7 @@ export function nextLaunchRecord(
     return { of, ...(after ? { after } : {}), results: [] };
   }
   const { after } = before ?? {};
-  const results = after === undefined ? latest : latest.filter(result => compareResults(result, after) > 0);
+  const results = after === undefined ? latest : latest.filter(result => compareLaunches(result, after) > 0);
   return { of, ...(after ? { after } : {}), results };
 }
 
@@ -99,7 +84,7 @@ export function lastLaunch(pool: PoolView): string {
 export function isRecorded(claim: ClaimView, pool: PoolView): boolean {
   const result = launchResultOf(claim);
   const last = lastResult(pool);
-  return result === undefined || (last !== undefined && compareResults(result, last) <= 0);
+  return result === undefined || (last !== undefined && compareLaunches(result, last) <= 0);
 }
 
 /** A single failure says nothing yet; upstream's rule of two in four, kept across restarts. */
@@ -146,19 +131,14 @@ function lastFailureAt(backoff: Backoff): Instant {
   return (untilOf(backoff) ?? 0) - (backoff.failures === 0 ? 0 : backoffMs(backoff.failures));
 }
 
-function compareResults(a: LaunchResult, b: LaunchResult): number {
-  return a.at - b.at || (a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0);
-}
-
-// One pass over what may be thousands, of which four are kept.
 function latestOf(results: Iterable<LaunchResult>): readonly LaunchResult[] {
   const latest: LaunchResult[] = [];
   for (const result of results) {
     const [oldest] = latest;
-    if (latest.length === resultsMax && oldest && compareResults(result, oldest) < 0) continue;
+    if (latest.length === resultsMax && oldest && compareLaunches(result, oldest) < 0) continue;
     if (latest.some(known => known.uid === result.uid)) continue;
     latest.push(result);
-    latest.sort(compareResults);
+    latest.sort(compareLaunches);
     if (latest.length > resultsMax) latest.shift();
   }
   return latest;

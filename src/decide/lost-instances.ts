@@ -24,10 +24,9 @@ type Judged = {
 
 export function lostInstances(listed: InstanceListView, context: Context): Decision {
   const { picture } = context;
-  const ids = new Set(listed.instances.map(({ providerID }) => providerID));
-  const isMissing = ({ providerID = "" }: ClaimView) =>
-    !ids.has(providerID) && !isSeenSince(providerID, listed, picture);
-  const lost = [...picture.claims()].filter(claim => isMissing(claim) && isExpected(claim, listed, picture));
+  const lost = [...picture.unlistedClaims()].filter(
+    claim => isExpected(claim, listed, picture) && !isSeenSince(claim, listed, picture),
+  );
   if (lost.length > 1) {
     const total = [...picture.claims()].filter(claim => isExpected(claim, listed, picture)).length;
     if (isTooMany(lost.length, total)) return { ...nothing, refusals: [tooMany(lost.length, total)] };
@@ -50,7 +49,7 @@ function isExpected(claim: ClaimView, { at }: InstanceListView, { provider }: Pi
   return since + launchedBeforeMs <= at && servedClass(claim.spec.nodeClassRef, provider) !== undefined;
 }
 
-function isSeenSince(providerID: string, { at }: InstanceListView, picture: Picture): boolean {
+function isSeenSince({ providerID = "" }: ClaimView, { at }: InstanceListView, picture: Picture): boolean {
   const seen = picture.instance(providerID);
   return seen !== undefined && seen.state !== "gone" && seen.seenAt >= at;
 }

@@ -4,8 +4,8 @@
 import type { NodePoolStatus } from "../api/node-pool.ts";
 import { addQuantities, formatQuantity, parseQuantity, zero } from "../api/quantity.ts";
 import { launchRecordKey } from "../api/well-known.ts";
-import type { NodeClassRef } from "../snapshot/picture.ts";
-import type { ClaimView, PoolView } from "../snapshot/views.ts";
+import type { NodeClassRef, PoolTotals } from "../snapshot/picture.ts";
+import type { PoolView } from "../snapshot/views.ts";
 import { poolParts, sameConditions, withCondition, withReady } from "./conditions.ts";
 import {
   type Command,
@@ -20,12 +20,11 @@ import { classHold, type Hold, launchHold, refusalOf } from "./launch.ts";
 import {
   formatLaunchRecord,
   type LaunchRecord,
-  type LaunchResult,
   launchRecordOf,
-  launchResultOf,
   nextBackoff,
   nextLaunchRecord,
   registrationHealth,
+  resultsSeenMax,
 } from "./launch-record.ts";
 import { servedClass } from "./node-class.ts";
 
@@ -51,13 +50,13 @@ function withoutClass({ name }: PoolView, { picture }: Context): Decision {
 
 function decidePool(view: PoolView, nodeClass: NodeClassRef, { picture, now }: Context): Decision {
   const { provider } = picture;
-  const claims = picture.claimsOfPool(view.name);
+  const totals = picture.totalsOfPool(view.name);
   const generation = generationOf(nodeClass, provider);
   const generations = `${view.generation}/${generation ?? observed(view)}`;
-  const record = nextLaunchRecord(launchRecordOf(view), generations, resultsOf(claims));
+  const record = nextLaunchRecord(launchRecordOf(view), generations, totals.launches.slice(-resultsSeenMax));
   const backoff = nextBackoff(view.status.launchBackoff, record);
   const status: StatusChange<NodePoolStatus> = {
-    ...totals(claims),
+    ...sizeOf(totals),
     ...(generation === undefined ? {} : { nodeClassObservedGeneration: generation }),
     ...(backoff ? { launchBackoff: backoff } : {}),
     conditions: conditionsOf(view, record, classHold(nodeClass, provider)),
@@ -101,37 +100,23 @@ function conditionsOf(
   return withReady(list, poolParts);
 }
 
-function* resultsOf(claims: Iterable<ClaimView>): Iterable<LaunchResult> {
-  for (const claim of claims) {
-    const result = launchResultOf(claim);
-    if (result !== undefined) yield result;
-  }
-}
-
 /** Of the claims that were launched and are to stay, as upstream counts them; the claim's word, not the node's. */
-function totals(claims: Iterable<ClaimView>): Pick<NodePoolStatus, "nodes" | "resources"> {
-  let nodes = 0;
-  // Most nodes of a pool say the same: each text is read once, however many say it.
-  const countsByResource = new Map<string, Map<string, number>>();
-  for (const { providerID, deletingSince, status } of claims) {
-    if (providerID === undefined || deletingSince !== undefined) continue;
-    nodes++;
-    for (const resource in status.capacity) {
-      const text = String(status.capacity[resource]);
-      const counts = countsByResource.get(resource) ?? new Map<string, number>();
-      if (counts.size === 0) countsByResource.set(resource, counts);
-      counts.set(text, (counts.get(text) ?? 0) + 1);
-    }
-  }
-  const sums = [...countsByResource].map(([resource, counts]) => [resource, sumOf(counts)] as const);
-  return { nodes, resources: { ...Object.fromEntries(sums), nodes: String(nodes) } };
+function sizeOf({ launched, capacity }: PoolTotals): Pick<NodePoolStatus, "nodes" | "resources"> {
+  const resources = [...capacity.keys()]
+    .sort()
+    .map(resource => [resource, sumOf(capacity.get(resource) ?? [])] as const);
+  return { nodes: launched, resources: { ...Object.fromEntries(resources), nodes: String(launched) } };
 }
 
-function sumOf(counts: ReadonlyMap<string, number>): string {
-  const sum = [...counts].reduce((total, [text, count]) => {
-    const { ok, value } = { value: zero, ...parseQuantity(text) };
-    return ok ? addQuantities(total, { ...value, digits: value.digits * BigInt(count) }) : total;
-  }, zero);
+// Most nodes of a pool say the same: each text is read once, however many say it. In one order, since the sum is written
+// in the manner of its first part.
+function sumOf(counts: Iterable<readonly [string, number]>): string {
+  const sum = [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .reduce((total, [text, count]) => {
+      const { ok, value } = { value: zero, ...parseQuantity(text) };
+      return ok ? addQuantities(total, { ...value, digits: value.digits * BigInt(count) }) : total;
+    }, zero);
   return formatQuantity(sum);
 }
 

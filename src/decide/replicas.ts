@@ -2,7 +2,7 @@
 // first. What has a node is only proposed; whether and when it goes is the arbiter's to say.
 
 import { parseQuantity, wholeValue } from "../api/quantity.ts";
-import type { NodeClassRef } from "../snapshot/picture.ts";
+import type { NodeClassRef, PoolTotals } from "../snapshot/picture.ts";
 import type { ClaimView, PoolView } from "../snapshot/views.ts";
 import { claimFor, claimNames } from "./claim-manifest.ts";
 import { type Context, type Decision, nothing, type Refusal, type Rule } from "./decision.ts";
@@ -27,22 +27,24 @@ export const replicas: Rule = {
 type Wish = { readonly wanted: number; readonly nodeClass: NodeClassRef };
 
 function keep(pool: PoolView, { wanted, nodeClass }: Wish, context: Context): Decision {
-  const claims = [...context.picture.claimsOfPool(pool.name)];
-  const staying = claims.filter(({ deletingSince }) => deletingSince === undefined);
-  if (staying.length === wanted) return nothing;
-  if (staying.length < wanted) return create(pool, { missing: wanted - staying.length, nodeClass, claims }, context);
+  const totals = context.picture.totalsOfPool(pool.name);
+  if (totals.staying === wanted) return nothing;
+  if (totals.staying < wanted) return create(pool, { missing: wanted - totals.staying, nodeClass, totals }, context);
+  const staying = [...context.picture.claimsOfPool(pool.name)].filter(
+    ({ deletingSince }) => deletingSince === undefined,
+  );
   const surplus = staying.filter(claim => !isGoing(claim, context.picture)).length - wanted;
   return surplus > 0 ? release(pool, { surplus, staying }, context) : nothing;
 }
 
-type Shortage = { readonly missing: number; readonly nodeClass: NodeClassRef; readonly claims: readonly ClaimView[] };
+type Shortage = { readonly missing: number; readonly nodeClass: NodeClassRef; readonly totals: PoolTotals };
 
-function create(pool: PoolView, { missing, nodeClass, claims }: Shortage, { picture, now }: Context): Decision {
+function create(pool: PoolView, { missing, nodeClass, totals }: Shortage, { picture, now }: Context): Decision {
   const { provider } = picture;
   const hold: Omit<Hold, "reason"> | undefined =
     launchHold({ pool, nodeClass, provider }, now) ?? dryRun(pool, `create ${missing} claims`);
   if (hold !== undefined) return { ...nothing, refusals: [refusalOf(`pool/${pool.name}`, hold)], wakeAt: hold.until };
-  const room = limitOf(pool) - claims.length;
+  const room = limitOf(pool) - totals.claims;
   const names = claimNames(pool, {
     count: Math.max(0, Math.min(missing, room)),
     salt: lastLaunch(pool),
@@ -53,7 +55,7 @@ function create(pool: PoolView, { missing, nodeClass, claims }: Shortage, { pict
     ...nothing,
     commands: names.map(name => ({ kind: "create-claim", manifest: claimFor(pool, name, nodeClass), why })),
     refusals:
-      names.length < missing ? [refusalOf(`pool/${pool.name}`, limited(pool, missing - names.length, claims))] : [],
+      names.length < missing ? [refusalOf(`pool/${pool.name}`, limited(pool, missing - names.length, totals))] : [],
   };
 }
 
@@ -65,9 +67,9 @@ function limitOf({ effective }: PoolView): number {
   return limit.ok ? Number(wholeValue(limit.value)) : 0;
 }
 
-function limited(pool: PoolView, lacking: number, claims: readonly ClaimView[]): Omit<Hold, "reason"> {
-  const going = claims.filter(({ deletingSince }) => deletingSince !== undefined).length;
-  const here = `${claims.length} are here${going > 0 ? `, ${going} of them going away` : ""}`;
+function limited(pool: PoolView, lacking: number, { claims, staying }: PoolTotals): Omit<Hold, "reason"> {
+  const going = claims - staying;
+  const here = `${claims} are here${going > 0 ? `, ${going} of them going away` : ""}`;
   return {
     code: "node-limit",
     message: `Pool ${pool.name} lacks ${lacking} of its ${pool.effective.replicas} nodes: its limit is ${pool.effective.limits["nodes"]}, and ${here}.`,

@@ -25,8 +25,9 @@ export const retentionRule: Rule = {
   controller: "ledger",
   kind: "cluster",
   decide: (_name, context) => {
-    const finished = [...context.picture.finishedSince(0)];
-    const excess = finished.slice(0, Math.min(deletedMax, Math.max(0, finished.length - keptMax)));
+    const excessCount = Math.min(deletedMax, context.picture.finishedCount - keptMax);
+    if (excessCount <= 0) return nothing;
+    const excess = [...context.picture.finishedSince(0)].slice(0, excessCount);
     const windowMs = longestWindow(context);
     const needed = excess.find(action => overAt(action) + windowMs > context.now);
     const ripe = needed === undefined ? excess : excess.slice(0, excess.indexOf(needed));

@@ -56,13 +56,10 @@ function statusOf({ outbreaks }: StatusMemory, context: Context, observedGenerat
 }
 
 function zonesOf({ picture }: Context): Required<Status>["zones"] {
-  const names = new Set<string>();
-  for (const node of picture.nodes()) names.add(picture.zoneOf(node) ?? "");
   const going = new Map<string, number>();
   for (const { zone } of picture.departures()) if (zone !== undefined) going.set(zone, (going.get(zone) ?? 0) + 1);
-  return [...names]
+  return [...picture.zones()]
     .filter(name => name !== "")
-    .sort(order)
     .slice(0, zonesMax)
     .map(name => ({ name, nodes: picture.nodeCountIn(name), goingAway: going.get(name) ?? 0 }));
 }

@@ -13,15 +13,14 @@ const ageMinMs = 15 * minuteMs;
 
 export function strayInstances(listed: InstanceListView, context: Context): Decision {
   const { picture, settings } = context;
-  const ours = listed.instances.filter(({ cluster }) => cluster !== "" && cluster === settings.cluster);
-  const strays = unclaimed(ours, picture);
+  const isOurs = ({ cluster }: ListedInstance) => cluster !== "" && cluster === settings.cluster;
+  const strays = [...picture.unclaimedInstances()].filter(isOurs);
   if (strays.length === 0) return nothing;
-  const hold = tooMany(strays.length, ours.length) ?? heldBack(strays, context);
+  const hold = tooMany(strays.length, listed.instances.filter(isOurs).length) ?? heldBack(strays, context);
   if (hold !== undefined) return { ...nothing, refusals: [hold], wakeAt: hold.until };
-  const nodeByProviderID = readyNodes(strays, picture);
   // One that has been answered for since the list was made is waited for: the next list will tell.
   const open = strays.filter(({ providerID }) => !isAnswered(providerID, listed, picture));
-  const judged = open.map(stray => judge(stray, nodeByProviderID.get(stray.providerID), context.now));
+  const judged = open.map(stray => judge(stray, readyNode(stray, picture), context.now));
   const refusals = judged.flatMap(({ refusal }) => refusal ?? []);
   return {
     ...nothing,
@@ -29,17 +28,6 @@ export function strayInstances(listed: InstanceListView, context: Context): Deci
     refusals,
     wakeAt: earliest(refusals.flatMap(({ until }) => until ?? [])),
   };
-}
-
-// By providerID and by tag: either alone may be what is left of a write that was cut short.
-function unclaimed(instances: readonly ListedInstance[], picture: Picture): readonly ListedInstance[] {
-  if (instances.length === 0) return [];
-  const providerIDs = new Set<string>();
-  for (const { providerID } of picture.claims()) if (providerID !== undefined) providerIDs.add(providerID);
-  const strays = instances.filter(({ providerID }) => !providerIDs.has(providerID));
-  if (strays.length === 0) return [];
-  const uids = new Set([...picture.claims()].map(({ uid }) => uid));
-  return strays.filter(({ claimUid = "" }) => !uids.has(claimUid));
 }
 
 /** More than one and more than 5 %. */
@@ -69,15 +57,8 @@ function isAnswered(providerID: string, { at }: InstanceListView, picture: Pictu
   return seen !== undefined && seen.state !== "running" && seen.seenAt >= at;
 }
 
-function readyNodes(strays: readonly ListedInstance[], picture: Picture): ReadonlyMap<string, string> {
-  const wanted = new Set(strays.map(({ providerID }) => providerID));
-  const nameByProviderID = new Map<string, string>();
-  for (const { name, providerID, conditions } of picture.nodes()) {
-    if (providerID !== undefined && wanted.has(providerID) && isTrue(conditions, "Ready")) {
-      nameByProviderID.set(providerID, name);
-    }
-  }
-  return nameByProviderID;
+function readyNode({ providerID }: ListedInstance, picture: Picture): string | undefined {
+  return picture.nodesWith(providerID).find(({ conditions }) => isTrue(conditions, "Ready"))?.name;
 }
 
 type Judged = { readonly command?: Command; readonly refusal?: Refusal };

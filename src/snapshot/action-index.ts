@@ -10,6 +10,7 @@ type Finished = { readonly at: Instant; readonly action: ActionView };
 
 export class ActionIndex {
   readonly #open = new Ordered<ActionView>();
+  readonly #dryRuns = new Ordered<ActionView>();
   readonly #byNodeUid = new Grouped<ActionView>();
   readonly #openByClaimUid = new Grouped<ActionView>();
   readonly #openByPool = new Grouped<ActionView>();
@@ -25,6 +26,8 @@ export class ActionIndex {
     this.#openByPool.move(name, { from: before?.spec.nodePool, to: open?.spec.nodePool, value: open });
     if (open === undefined) this.#open.delete(name);
     else this.#open.set(name, open);
+    if (after !== undefined && isDryRun(after) && !isFinal(after)) this.#dryRuns.set(name, after);
+    else this.#dryRuns.delete(name);
     for (const claim of before === undefined ? [] : claimNames(before)) {
       this.#byClaimName.move(name, { from: claim, to: undefined, value: undefined });
     }
@@ -37,6 +40,10 @@ export class ActionIndex {
 
   open(): readonly ActionView[] {
     return this.#open.values();
+  }
+
+  dryRuns(): readonly ActionView[] {
+    return this.#dryRuns.values();
   }
 
   /** Finished ones and dry runs too. */
@@ -64,6 +71,10 @@ export class ActionIndex {
   /** Those that take the claim away or wait for it to come up. */
   ofClaim(claimName: string): readonly ActionView[] {
     return this.#byClaimName.of(claimName);
+  }
+
+  get finishedCount(): number {
+    return this.#finished.length;
   }
 
   finishedSince(at: Instant): readonly ActionView[] {

@@ -38,25 +38,21 @@ const world: WorldOptions = {
 const failure = { at: t0, retryAt: at("1s"), count: 1, reason: "Timeout", message: "no answer" };
 
 const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
-  [
-    "a node's taint: itself, its claim, its pool",
-    p => p.put("node", aNode("b", { isCordoned: true })),
-    ["node/b", "claim/b", "pool/p"],
-  ],
+  ["a node's taint: itself and its claim", p => p.put("node", aNode("b", { isCordoned: true })), ["node/b", "claim/b"]],
   [
     "a node that turns sick: the cluster too",
     p => p.put("node", aNode("b", { ready: "False" })),
-    ["node/b", "claim/b", "pool/p", "cluster"],
+    ["node/b", "claim/b", "cluster"],
   ],
   [
     "another condition of a node is not the cluster's affair",
     p => p.put("node", aNode("b", { conditions: [aCondition("Ready", "True"), aCondition("DiskPressure", "True")] })),
-    ["node/b", "claim/b", "pool/p"],
+    ["node/b", "claim/b"],
   ],
   [
     "a node with an action: the action",
     p => p.put("node", aNode("a", { isCordoned: true })),
-    ["node/a", "claim/a", "pool/p", "action/going"],
+    ["node/a", "claim/a", "action/going"],
   ],
   [
     "a new node that nobody made: itself and the cluster",
@@ -66,17 +62,32 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   [
     "a node that takes another's providerID: both claims",
     p => p.put("node", aNode("b", { providerID: "test:///c" })),
-    ["node/b", "claim/b", "pool/p", "claim/c", "pool/q", "cluster"],
+    ["node/b", "claim/b", "claim/c", "cluster"],
   ],
   [
     "a node under a known name is another node: the old one's action",
     p => p.put("node", aNode("a", { uid: "new" })),
-    ["node/a", "claim/a", "pool/p", "action/going", "cluster"],
+    ["node/a", "claim/a", "action/going", "cluster"],
   ],
   [
-    "a claim: itself, its pool, its node, the cluster",
+    "a claim: itself and its node",
     p => p.put("claim", aClaim("c", { pool: "q", generation: 2 })),
-    ["claim/c", "pool/q", "node/c", "cluster"],
+    ["claim/c", "node/c"],
+  ],
+  [
+    "how much a claim has: its pool too",
+    p => p.put("claim", aClaim("c", { pool: "q", status: { capacity: { cpu: "4" } } })),
+    ["claim/c", "node/c", "pool/q"],
+  ],
+  [
+    "how the launch of a claim ended: its pool too",
+    p => p.put("claim", aClaim("n", { pool: "p", stage: "new", conditions: [aCondition("Launched", "False")] })),
+    ["claim/n", "pool/p", "cluster"],
+  ],
+  [
+    "a claim that is launched: its pool, which counts it, and the cluster",
+    p => p.put("claim", aClaim("n", { pool: "p", stage: "launched" })),
+    ["claim/n", "pool/p", "cluster"],
   ],
   [
     "a claim that starts to go: the open actions of its pool, whose surplus is another",
@@ -86,12 +97,12 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   [
     "a claim with an action: the action",
     p => p.put("claim", aClaim("a", { pool: "p", deletingSince: t0, terminationAt: at("1m") })),
-    ["claim/a", "pool/p", "node/a", "cluster", "action/going"],
+    ["claim/a", "node/a", "action/going"],
   ],
   [
     "a second claim of one instance: the first one too",
     p => p.put("claim", aClaim("x", { providerID: "test:///c" })),
-    ["claim/x", "claim/c", "pool/q", "node/c", "cluster"],
+    ["claim/x", "claim/c", "node/c", "cluster"],
   ],
   ["a pod: the claim of its node", p => p.put("pod", aPod("new", { on: "b" })), ["claim/b"]],
   ["a pod that nobody has placed: nobody", p => p.put("pod", aPod("new")), []],
@@ -210,10 +221,28 @@ describe("who is looked at again after", () => {
   });
 });
 
-test("a pod wakes its pool only while the pool has more claims than replicas", () => {
-  const picture = aWorld({ ...world, pools: [aPool("p", { spec: { replicas: 2 } })] });
-  picture.put("pod", aPod("new", { on: "b" }));
-  expect(picture.takeDirty()).toEqual(new Set(["claim/b", "pool/p"]));
+describe("while a pool has more claims than replicas, it is looked at again after", () => {
+  test.each<[string, (picture: ClusterPicture) => void, Subject[]]>([
+    ["a pod on its nodes", p => p.put("pod", aPod("new", { on: "b" })), ["claim/b", "pool/p"]],
+    ["a taint of a node", p => p.put("node", aNode("b", { isCordoned: true })), ["node/b", "claim/b", "pool/p"]],
+    [
+      "any change of a claim",
+      p => p.put("claim", aClaim("b", { pool: "p", annotations: { a: "b" } })),
+      ["claim/b", "node/b", "pool/p"],
+    ],
+  ])("%s", (_, change, expected) => {
+    const picture = aWorld({ ...world, pools: [aPool("p", { spec: { replicas: 1 } })] });
+    change(picture);
+    expect(picture.takeDirty()).toEqual(new Set(expected));
+  });
+});
+
+test("a claim whose instance is not listed is the cluster's affair in all that it says", () => {
+  const picture = aWorld(world);
+  picture.setInstanceList({ at: t0, instances: [] });
+  picture.takeDirty();
+  picture.put("claim", aClaim("c", { pool: "q", generation: 2 }));
+  expect(picture.takeDirty()).toEqual(new Set(["claim/c", "node/c", "cluster"]));
 });
 
 test("with another provider everything is looked at again", () => {

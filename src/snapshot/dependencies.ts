@@ -4,6 +4,7 @@
 import { isEqual } from "../api/schema/correlate.ts";
 import type { IndexedPicture } from "./indexed-picture.ts";
 import type { Kind, View } from "./kind.ts";
+import { launchResultOf } from "./launch-result.ts";
 import type { Subject } from "./picture.ts";
 import type { Change } from "./tables.ts";
 import type {
@@ -48,7 +49,7 @@ export function concernedByChange(picture: IndexedPicture, kind: Kind, change: C
 function* byNode(picture: IndexedPicture, change: Change<NodeView>): Subjects {
   for (const { name, uid, providerID } of states(change)) {
     yield `node/${name}`;
-    for (const claim of picture.claimsWith(providerID)) yield* claimAndPool(claim);
+    for (const claim of picture.claimsWith(providerID)) yield* claimAndSurplus(picture, claim);
     yield* picture.actionsOn(uid).map(actionSubject);
   }
   if (!isEqual(seenByCluster(change.before), seenByCluster(change.after))) yield "cluster";
@@ -64,13 +65,17 @@ function seenByCluster(node: NodeView | undefined): unknown {
 }
 
 function* byClaim(picture: IndexedPicture, change: Change<ClaimView>): Subjects {
-  yield "cluster";
+  const { before, after } = change;
   yield* bySurplus(picture, change);
+  const isUnlisted = states(change).some(({ providerID }) => !picture.isListed(providerID));
+  if (isUnlisted || !isEqual(claimSeenByCluster(before), claimSeenByCluster(after))) yield "cluster";
+  const concernsPool = !isEqual(seenByPool(before), seenByPool(after));
   for (const claim of states(change)) {
-    yield* claimAndPool(claim);
+    yield* claimAndSurplus(picture, claim);
+    if (claim.pool !== undefined && concernsPool) yield `pool/${claim.pool}`;
     yield* picture.actionsOfClaim(claim.name).map(actionSubject);
     // A second claim with the same providerID makes the node nobody's.
-    for (const other of picture.claimsWith(claim.providerID)) yield* claimAndPool(other);
+    for (const other of picture.claimsWith(claim.providerID)) yield* claimAndSurplus(picture, other);
     for (const node of picture.nodesWith(claim.providerID)) {
       yield `node/${node.name}`;
       yield* picture.actionsOn(node.uid).map(actionSubject);
@@ -78,9 +83,27 @@ function* byClaim(picture: IndexedPicture, change: Change<ClaimView>): Subjects 
   }
 }
 
+// What the arbiter, the ledger and the garbage rule read of a claim whose instance is listed; of one that is not, all.
+function claimSeenByCluster(claim: ClaimView | undefined): unknown {
+  if (claim === undefined) return undefined;
+  const { uid, pool, zone, providerID, deletingSince, isProvisional, status, conditions } = claim;
+  const launchedSince = conditions.find(({ type }) => type === "Launched")?.since;
+  const isRegistered = conditions.some(({ type, status: word }) => type === "Registered" && word === "True");
+  const { nodeName } = status;
+  return { uid, pool, zone, providerID, deletingSince, isProvisional, nodeName, launchedSince, isRegistered };
+}
+
+// What goes into the pool's totals.
+function seenByPool(claim: ClaimView | undefined): unknown {
+  if (claim === undefined) return undefined;
+  const { uid, pool, providerID, deletingSince, status } = claim;
+  return { uid, pool, providerID, deletingSince, capacity: status.capacity, launch: launchResultOf(claim) };
+}
+
 // Whether a pool has too many is told by those of its claims that are to stay.
 function* bySurplus(picture: IndexedPicture, { before, after }: Change<ClaimView>): Subjects {
   const stays = (claim: ClaimView | undefined) => (claim?.deletingSince === undefined ? claim?.pool : undefined);
+  if (stays(before) === stays(after)) return;
   if (stays(before) === stays(after)) return;
   for (const pool of [stays(before), stays(after)]) yield* picture.openActionsOfPool(pool).map(actionSubject);
 }
@@ -88,17 +111,16 @@ function* bySurplus(picture: IndexedPicture, { before, after }: Change<ClaimView
 function* byPod(picture: IndexedPicture, change: Change<PodView>): Subjects {
   for (const nodeName of new Set(states(change).map(pod => pod.nodeName))) {
     if (nodeName === undefined) continue;
-    for (const claim of claimsOnNode(picture, nodeName)) {
-      yield claimSubject(claim);
-      // Which of too many replicas goes first is told by the pods that run there.
-      if (claim.pool !== undefined && hasSurplus(picture, claim.pool)) yield `pool/${claim.pool}`;
-    }
+    for (const claim of claimsOnNode(picture, nodeName)) yield* claimAndSurplus(picture, claim);
   }
 }
 
-function hasSurplus(picture: IndexedPicture, pool: string): boolean {
-  const replicas = picture.pool(pool)?.effective.replicas;
-  return replicas !== undefined && picture.claimCountOfPool(pool) > replicas;
+// Which of too many replicas goes first is told by all of each claim, its node and the pods that run there.
+function* claimAndSurplus(picture: IndexedPicture, claim: ClaimView): Subjects {
+  yield claimSubject(claim);
+  if (claim.pool === undefined) return;
+  const replicas = picture.pool(claim.pool)?.effective.replicas;
+  if (replicas !== undefined && picture.totalsOfPool(claim.pool).staying > replicas) yield `pool/${claim.pool}`;
 }
 
 function* byPool(picture: IndexedPicture, change: Change<PoolView>): Subjects {

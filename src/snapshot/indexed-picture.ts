@@ -7,9 +7,12 @@ import { matches } from "../api/selector.ts";
 import type { Instant } from "../api/time.ts";
 import { ActionIndex } from "./action-index.ts";
 import { Departures } from "./departures.ts";
+import type { ListedInstance } from "./instance.ts";
+import { InstanceMatches } from "./instance-matches.ts";
 import type { Kind, View, ViewByKind } from "./kind.ts";
 import { Grouped, Ordered } from "./ordered.ts";
-import type { Departure } from "./picture.ts";
+import type { Departure, PoolTotals } from "./picture.ts";
+import { TotalsByPool } from "./pool-totals.ts";
 import { type Change, Tables } from "./tables.ts";
 import type {
   ActionView,
@@ -30,10 +33,12 @@ export class IndexedPicture {
   readonly #nodeByUid = new Map<string, NodeView>();
   readonly #nodesByProviderID = new Grouped<NodeView>();
   readonly #zoneByNode = new Map<string, string>();
-  readonly #nodeCountByZone = new Map<string, number>();
+  readonly #nodeCountByZone = new Ordered<{ readonly zone: string; readonly count: number }>();
   readonly #claimsByProviderID = new Grouped<ClaimView>();
   readonly #claimsByPool = new Grouped<ClaimView>();
   readonly #deletingClaims = new Ordered<ClaimView>();
+  readonly #totalsByPool = new TotalsByPool();
+  readonly #instanceMatches = new InstanceMatches(this);
   readonly #podsByNode = new Grouped<PodView>();
   readonly #attachmentsByNode = new Grouped<AttachmentView>();
   readonly #actions = new ActionIndex();
@@ -54,8 +59,11 @@ export class IndexedPicture {
   zoneOf(node: NodeView): string | undefined {
     return this.claimOf(node)?.zone ?? node.labels[zoneKey];
   }
+  zones(): readonly string[] {
+    return this.#nodeCountByZone.values().map(({ zone }) => zone);
+  }
   nodeCountIn(zone: string): number {
-    return this.#nodeCountByZone.get(zone) ?? 0;
+    return this.#nodeCountByZone.get(zone)?.count ?? 0;
   }
 
   claim(name: string): ClaimView | undefined {
@@ -76,6 +84,9 @@ export class IndexedPicture {
   }
   claimCountOfPool(pool: string): number {
     return this.#claimsByPool.count(pool);
+  }
+  totalsOfPool(pool: string): PoolTotals {
+    return this.#totalsByPool.of(pool);
   }
   nodesOfPool(pool: string): readonly NodeView[] {
     return this.claimsOfPool(pool).flatMap(claim => this.nodesOf(claim).filter(node => this.claimOf(node) === claim));
@@ -121,14 +132,27 @@ export class IndexedPicture {
   dryRunsOn(nodeUid: string): readonly ActionView[] {
     return this.#actions.dryRunsOn(nodeUid);
   }
+  dryRuns(): readonly ActionView[] {
+    return this.#actions.dryRuns();
+  }
   finishedSince(at: Instant): readonly ActionView[] {
     return this.#actions.finishedSince(at);
+  }
+  get finishedCount(): number {
+    return this.#actions.finishedCount;
   }
   departures(): readonly Departure[] {
     return this.#departures.values();
   }
   get departureCount(): number {
     return this.#departures.size;
+  }
+
+  unclaimedInstances(): readonly ListedInstance[] {
+    return this.#instanceMatches.unclaimed;
+  }
+  unlistedClaims(): readonly ClaimView[] {
+    return this.#instanceMatches.unlisted;
   }
 
   get safety(): SafetyView {
@@ -141,6 +165,10 @@ export class IndexedPicture {
   }
   nodesWith(providerID: string | undefined): readonly NodeView[] {
     return this.#nodesByProviderID.of(providerID);
+  }
+  /** Also where there is no list yet, or no instance to look for in it. */
+  isListed(providerID: string | undefined): boolean {
+    return this.#instanceMatches.isListed(providerID);
   }
   deletingClaims(): readonly ClaimView[] {
     return this.#deletingClaims.values();
@@ -156,6 +184,10 @@ export class IndexedPicture {
   }
   openActionOfClaim(claimUid: string): ActionView | undefined {
     return this.#actions.openOfClaim(claimUid);
+  }
+
+  protected listInstances(instances: readonly ListedInstance[]): void {
+    this.#instanceMatches.list(instances);
   }
 
   protected get<K extends Kind>(kind: K, name: string, namespace?: string): ViewByKind[K] | undefined {
@@ -209,6 +241,8 @@ export class IndexedPicture {
     const name = (after ?? before)?.name ?? "";
     this.#claimsByProviderID.move(name, { from: before?.providerID, to: after?.providerID, value: after });
     this.#claimsByPool.move(name, { from: before?.pool, to: after?.pool, value: after });
+    this.#totalsByPool.replace({ before, after });
+    this.#instanceMatches.replace({ before, after });
     if (after?.deletingSince === undefined) this.#deletingClaims.delete(name);
     else this.#deletingClaims.set(name, after);
     for (const providerID of new Set([before?.providerID, after?.providerID])) {
@@ -261,6 +295,6 @@ export class IndexedPicture {
     if (zone === undefined) return;
     const count = this.nodeCountIn(zone) + more;
     if (count === 0) this.#nodeCountByZone.delete(zone);
-    else this.#nodeCountByZone.set(zone, count);
+    else this.#nodeCountByZone.set(zone, { zone, count });
   }
 }

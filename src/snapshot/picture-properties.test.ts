@@ -18,7 +18,9 @@ import {
 import { formatTime } from "../api/time.ts";
 import { ClusterPicture } from "./cluster-picture.ts";
 import { identityOf, type Kind, type View, versionOf } from "./kind.ts";
-import type { Picture, Subject } from "./picture.ts";
+import type { ListedInstance } from "./instance.ts";
+import { compareLaunches, launchResultOf } from "./launch-result.ts";
+import type { Picture, PoolTotals, Subject } from "./picture.ts";
 import type { Sent } from "./sent.ts";
 import type { ActionView, ClaimView, NodeView, PodView } from "./views.ts";
 
@@ -56,11 +58,13 @@ const claims = fc
     pool: maybe(fc.constantFrom(...pools)),
     zone: maybe(fc.constantFrom(...zones)),
     deletingSince: isDeleting,
+    cpu: maybe(fc.constantFrom("4", "8")),
   })
-  .map(({ name, life, of, stage, ...rest }) =>
+  .map(({ name, life, of, stage, cpu, ...rest }) =>
     aClaim(name, {
       uid: `claim-${name}-${life}`,
       stage,
+      ...(cpu === undefined ? {} : { status: { capacity: { cpu } } }),
       ...(stage === "new" ? {} : { providerID: `test:///${of}` }),
       ...present(rest),
     }),
@@ -192,6 +196,16 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc
+      .tuple(fc.uniqueArray(name), fc.constantFrom(0, 1))
+      .map(([listed, life]) =>
+        step(`list ${listed.join()} ${life}`, (p, v) =>
+          p.setInstanceList({ at: t0 + v, instances: listed.map(one => listedInstance(one, life)) }),
+        ),
+      ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
       .tuple(fc.constantFrom("claim", "node", "pod/n", "instance/test://", "action"), name, fc.boolean())
       .map(([lane, n, fails]) =>
         step(`failure ${lane}/${n} ${fails}`, (p, v) =>
@@ -209,6 +223,11 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
+/** Launched for the claim of the same name, or for one that came later. */
+function listedInstance(one: string, life: number) {
+  return { providerID: `test:///${one}`, createdAt: t0, cluster: "test", claimUid: `claim-${one}-${life}` };
+}
+
 /** Every answer of the picture to every question that can be asked about these names. */
 function lookUps(picture: Picture): unknown {
   const all = [...picture.nodes()];
@@ -218,16 +237,25 @@ function lookUps(picture: Picture): unknown {
     pools: [...picture.pools()],
     actions: [...picture.actions()],
     open: [...picture.openActions()],
+    dryRuns: [...picture.dryRuns()],
     finished: [t0, at("1m"), at("2m"), at("3m")].map(since => [...picture.finishedSince(since)]),
     departures: [...picture.departures()],
-    counts: [picture.nodeCount, picture.departureCount, ...zones.map(zone => picture.nodeCountIn(zone))],
+    zones: [...picture.zones()],
+    counts: [
+      picture.nodeCount,
+      picture.departureCount,
+      picture.finishedCount,
+      ...zones.map(zone => picture.nodeCountIn(zone)),
+    ],
     joins: all.map(node => [node.name, picture.claimOf(node), picture.zoneOf(node)]),
     nodesOf: [...picture.claims()].map(claim => picture.nodesOf(claim)),
     ofPool: pools.map(pool => [
       [...picture.claimsOfPool(pool)],
       picture.claimCountOfPool(pool),
+      picture.totalsOfPool(pool),
       [...picture.nodesOfPool(pool)],
     ]),
+    strays: [[...picture.unclaimedInstances()], [...picture.unlistedClaims()]],
     byUid: names.flatMap(one => [0, 1].map(life => aboutUid(picture, `${one}-${life}`))),
     onNode: names.map(one => [[...picture.podsOn(one)], [...picture.attachmentsOn(one)]]),
     pods: namespaces.flatMap(namespace => names.map(one => aboutPod(picture, namespace, one))),
@@ -270,13 +298,36 @@ test("what is counted is what can be counted by hand", () => {
       }
       for (const pool of pools) {
         expect(picture.claimsOfPool(pool)).toEqual(picture.claims().filter(claim => claim.pool === pool));
+        expect(picture.totalsOfPool(pool)).toMatchObject(totalsByHand(picture.claimsOfPool(pool)));
       }
+      expect(picture.zones()).toEqual([...new Set(all.flatMap(node => picture.zoneOf(node) ?? []))].sort());
+      const { instances = [] } = picture.instanceList ?? {};
+      const isKnown = ({ providerID, claimUid }: ListedInstance) =>
+        picture.claims().some(claim => claim.providerID === providerID || claim.uid === claimUid);
+      expect(new Set(picture.unclaimedInstances())).toEqual(new Set(instances.filter(one => !isKnown(one))));
+      const isListed = (claim: ClaimView) => instances.some(({ providerID }) => providerID === claim.providerID);
+      const launched = picture.claims().filter(({ providerID }) => providerID !== undefined);
+      expect(picture.unlistedClaims()).toEqual(picture.instanceList ? launched.filter(one => !isListed(one)) : []);
       expect(new Set(picture.departures().map(({ node }) => node.uid))).toEqual(goingByHand(picture));
       expect(picture.departureCount).toBe(goingByHand(picture).size);
     }),
     { numRuns: 300 },
   );
 });
+
+function totalsByHand(claims: readonly ClaimView[]): Partial<PoolTotals> {
+  const staying = claims.filter(({ deletingSince }) => deletingSince === undefined);
+  const launched = staying.filter(({ providerID }) => providerID !== undefined);
+  const cpus = launched.flatMap(({ status }) => status.capacity?.["cpu"] ?? []).map(String);
+  const counts = new Map([...new Set(cpus)].map(cpu => [cpu, cpus.filter(one => one === cpu).length]));
+  return {
+    claims: claims.length,
+    staying: staying.length,
+    launched: launched.length,
+    capacity: new Map(counts.size === 0 ? [] : [["cpu", counts]]),
+    launches: claims.flatMap(claim => launchResultOf(claim) ?? []).sort(compareLaunches),
+  };
+}
 
 /** From the definition, one view after another. */
 function goingByHand(picture: ClusterPicture): Set<string> {
@@ -349,8 +400,20 @@ function aroundCluster(picture: ClusterPicture): unknown {
     picture
       .nodes()
       .map(node => [node.uid, node.labels, node.providerID, node.deletingSince, readiness(node), picture.zoneOf(node)]),
-    picture.departures(),
-    picture.claims(),
+    picture.departures().map(({ node, pool, zone, action }) => [node, pool, zone, action]),
+    picture
+      .claims()
+      .map(claim => [
+        claim.uid,
+        claim.pool,
+        claim.zone,
+        claim.providerID,
+        claim.deletingSince,
+        claim.isProvisional,
+        claim.conditions.find(({ type }) => type === "Launched")?.since,
+      ]),
+    picture.unlistedClaims(),
+    picture.unclaimedInstances(),
     picture.actions(),
     picture.safety,
     picture.staleness,
@@ -398,20 +461,23 @@ function aroundNode(picture: ClusterPicture, node: NodeView): unknown {
 
 function aroundPool(picture: ClusterPicture, name: string): unknown {
   const pool = picture.pool(name);
-  const hasSurplus = picture.claimCountOfPool(name) > (pool?.effective.replicas ?? Number.POSITIVE_INFINITY);
+  const totals = picture.totalsOfPool(name);
+  const hasSurplus = totals.staying > (pool?.effective.replicas ?? Number.POSITIVE_INFINITY);
   const around = (claim: ClaimView) => [
     claim,
     picture.failure(`claim/${claim.name}`),
     picture
       .nodesOf(claim)
-      .map(node => [
-        node,
-        picture.claimOf(node)?.name,
-        picture.openActionOn(node.uid),
-        hasSurplus ? picture.podsOn(node.name) : [],
-      ]),
+      .map(node => [node, picture.claimOf(node)?.name, picture.openActionOn(node.uid), picture.podsOn(node.name)]),
   ];
-  return [pool, picture.claimsOfPool(name).map(around), picture.failure(`pool/${name}`)];
+  const { claims, staying, launched, launches } = totals;
+  const capacity = [...totals.capacity].map(([resource, counts]) => [resource, [...counts].sort()]).sort();
+  return [
+    pool,
+    [claims, staying, launched, launches, capacity],
+    hasSurplus ? picture.claimsOfPool(name).map(around) : [],
+    picture.failure(`pool/${name}`),
+  ];
 }
 
 function aroundAction(picture: ClusterPicture, action: ActionView): unknown {

@@ -3,6 +3,8 @@
 
 import type { InstanceType } from "../api/instance-type.ts";
 import type { Instant, Millis } from "../api/time.ts";
+import type { ListedInstance } from "./instance.ts";
+import type { LaunchResult } from "./launch-result.ts";
 import type {
   ActionView,
   AttachmentView,
@@ -66,6 +68,19 @@ export type FailureView = {
   readonly message: string;
 };
 
+/** What the claims of a pool come to. */
+export type PoolTotals = {
+  readonly claims: number;
+  /** Not being deleted. */
+  readonly staying: number;
+  /** Of those that stay, with an instance. */
+  readonly launched: number;
+  /** Of the launched: how often each amount of a resource is written in a claim's status.capacity. In no order. */
+  readonly capacity: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  /** How the launches of all ended, as far as that is known, oldest first. */
+  readonly launches: readonly LaunchResult[];
+};
+
 /** A kind whose watch has been silent for too long, or has not been listed whole. */
 export type Staleness = { readonly resource: string; readonly message: string };
 
@@ -77,6 +92,8 @@ export type Picture = {
   readonly nodeCount: number;
   /** The zone of a node: its claim's word before its own label. */
   zoneOf(node: NodeView): string | undefined;
+  /** Those that have a node. */
+  zones(): Iterable<string>;
   /** How many nodes a zone has. */
   nodeCountIn(zone: string): number;
 
@@ -86,8 +103,10 @@ export type Picture = {
   claimOf(node: NodeView): ClaimView | undefined;
   /** Usually one; several mean that the providerID is not unique. */
   nodesOf(claim: ClaimView): readonly NodeView[];
+  nodesWith(providerID: string): readonly NodeView[];
   claimsOfPool(pool: string): Iterable<ClaimView>;
   claimCountOfPool(pool: string): number;
+  totalsOfPool(pool: string): PoolTotals;
   /** Nodes whose claim is of the pool. */
   nodesOfPool(pool: string): Iterable<NodeView>;
 
@@ -108,8 +127,11 @@ export type Picture = {
   openActionOn(nodeUid: string): ActionView | undefined;
   openActions(): Iterable<ActionView>;
   dryRunsOn(nodeUid: string): readonly ActionView[];
+  /** Shown only, and not over. */
+  dryRuns(): Iterable<ActionView>;
   /** Finished at or after the instant, newest last; dry runs are left out. */
   finishedSince(at: Instant): Iterable<ActionView>;
+  readonly finishedCount: number;
   /** The ledger: what is unavailable now, whoever asked. */
   departures(): Iterable<Departure>;
   readonly departureCount: number;
@@ -119,6 +141,10 @@ export type Picture = {
   instance(providerID: string): InstanceView | undefined;
   /** The last complete list of the provider's instances. */
   readonly instanceList: InstanceListView | undefined;
+  /** Of that list, those that no claim knows, by providerID or by tag. */
+  unclaimedInstances(): Iterable<ListedInstance>;
+  /** Claims whose instance is not in that list. */
+  unlistedClaims(): Iterable<ClaimView>;
 
   /** Of the last command on the object, by the key of its lane (decide/decision.ts `laneOf`). */
   failure(lane: string): FailureView | undefined;

@@ -1,0 +1,85 @@
+// Which listed instances no claim knows, and which claims name an instance that the provider's last list lacks. Kept with
+// every list and every claim: nearly always there are none, and then nobody has to look through all.
+
+import type { ListedInstance } from "./instance.ts";
+import { Grouped, Ordered } from "./ordered.ts";
+import type { Change } from "./tables.ts";
+import type { ClaimView } from "./views.ts";
+
+type LookUps = {
+  claims(): readonly ClaimView[];
+  claimsWith(providerID: string | undefined): readonly ClaimView[];
+};
+
+export class InstanceMatches {
+  readonly #look: LookUps;
+  readonly #claimCountByUid = new Map<string, number>();
+  /** Undefined: there has been no list, so that nothing is missing from it. */
+  #listed: ReadonlyMap<string, ListedInstance> | undefined;
+  #listedByClaimUid = new Grouped<ListedInstance>();
+  #unclaimed = new Ordered<ListedInstance>();
+  #unlisted = new Ordered<ClaimView>();
+
+  constructor(look: LookUps) {
+    this.#look = look;
+  }
+
+  /** Neither by providerID nor by tag: either alone may be what is left of a write that was cut short. */
+  get unclaimed(): readonly ListedInstance[] {
+    return this.#unclaimed.values();
+  }
+
+  get unlisted(): readonly ClaimView[] {
+    return this.#unlisted.values();
+  }
+
+  isListed(providerID: string | undefined): boolean {
+    return providerID === undefined || this.#listed === undefined || this.#listed.has(providerID);
+  }
+
+  list(instances: readonly ListedInstance[]): void {
+    this.#listed = new Map(instances.map(instance => [instance.providerID, instance]));
+    this.#listedByClaimUid = new Grouped();
+    this.#unclaimed = new Ordered();
+    this.#unlisted = new Ordered();
+    for (const instance of this.#listed.values()) {
+      this.#listedByClaimUid.move(instance.providerID, { from: undefined, to: instance.claimUid, value: instance });
+      this.#judgeInstance(instance);
+    }
+    for (const claim of this.#look.claims()) this.#judgeClaim(claim.name, claim);
+  }
+
+  /** Once the claim can be found by its new providerID and no longer by its old one. */
+  replace({ before, after }: Change<ClaimView>): void {
+    this.#count(before?.uid, -1);
+    this.#count(after?.uid, 1);
+    for (const providerID of new Set([before?.providerID, after?.providerID])) {
+      this.#judgeInstance(this.#listed?.get(providerID ?? ""));
+    }
+    for (const uid of new Set([before?.uid, after?.uid])) {
+      for (const instance of this.#listedByClaimUid.of(uid)) this.#judgeInstance(instance);
+    }
+    this.#judgeClaim((after ?? before)?.name ?? "", after);
+  }
+
+  #count(uid: string | undefined, more: 1 | -1): void {
+    if (uid === undefined) return;
+    const count = (this.#claimCountByUid.get(uid) ?? 0) + more;
+    if (count === 0) this.#claimCountByUid.delete(uid);
+    else this.#claimCountByUid.set(uid, count);
+  }
+
+  #judgeInstance(instance: ListedInstance | undefined): void {
+    if (instance === undefined) return;
+    const { providerID, claimUid } = instance;
+    const isKnown =
+      this.#look.claimsWith(providerID).length > 0 || (claimUid !== undefined && this.#claimCountByUid.has(claimUid));
+    if (isKnown) this.#unclaimed.delete(providerID);
+    else this.#unclaimed.set(providerID, instance);
+  }
+
+  #judgeClaim(name: string, claim: ClaimView | undefined): void {
+    if (claim === undefined || this.isListed(claim.providerID)) this.#unlisted.delete(name);
+    else this.#unlisted.set(name, claim);
+  }
+}
