@@ -471,7 +471,9 @@ function aroundPool(picture: ClusterPicture, name: string): unknown {
       .map(node => [node, picture.claimOf(node)?.name, picture.openActionOn(node.uid), picture.podsOn(node.name)]),
   ];
   const { claims, staying, launched, launches } = totals;
-  const capacity = [...totals.capacity].map(([resource, counts]) => [resource, [...counts].sort()]).sort();
+  const amounts = ([resource, counts]: readonly [string, ReadonlyMap<string, number>]) =>
+    [...counts].map(([amount, count]) => `${resource} ${amount} ${count}`);
+  const capacity = [...totals.capacity].flatMap(amounts).sort();
   return [
     pool,
     [claims, staying, launched, launches, capacity],
