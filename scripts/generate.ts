@@ -1,8 +1,10 @@
-// Writes what is made from the definitions in src/api: npm run generate. Files that no definition makes are removed.
+// Writes what is made from the definitions in src/api, and what fettle install prints: npm run generate. Files that no
+// definition makes are removed.
 
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { generatedFiles } from "../src/api/generated.ts";
+import { installationYaml } from "../src/cli/install.ts";
 
 const root = join(import.meta.dirname, "..");
 const files = generatedFiles();
@@ -13,4 +15,6 @@ for (const folder of new Set([...files.keys()].map(dirname))) {
   }
 }
 for (const [path, text] of files) writeFileSync(join(root, path), text);
-process.stdout.write(`${files.size} files written\n`);
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+writeFileSync(join(root, "deploy/fettle.yaml"), installationYaml(version));
+process.stdout.write(`${files.size + 1} files written\n`);

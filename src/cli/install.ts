@@ -11,19 +11,29 @@ import { providers } from "./wire.ts";
 
 type Flags = InstallationOptions & { output: "yaml" | "json" };
 
-export const installDefaults = { namespace: "fettle-system", provider: "none", replicas: 2 } as const;
+const defaults = { namespace: "fettle-system", provider: "none", replicas: 2 } as const;
+const imageOf = (version: string) => `fettle:${version}`;
+
+/** deploy/fettle.yaml: all but the CRDs, which lie beside it. */
+export function installationYaml(version: string): string {
+  const head =
+    "# Printed by fettle install, without the CRDs: they are in deploy/crds. npm run generate writes it anew.\n";
+  return head + printed(installation({ ...defaults, image: imageOf(version) }), "yaml");
+}
 
 export function installCommand(io: Io, version: string): Command {
-  const { namespace, provider, replicas } = installDefaults;
+  const { namespace, provider, replicas } = defaults;
   return new Command("install")
     .description("print CRDs, roles and a Deployment: fettle install | kubectl apply --server-side -f -")
     .option("--namespace <name>", "where the controller runs", namespaceOf, namespace)
     .option("--provider <name>", `who has the machines: ${providers.join(" or ")}`, choiceOf(...providers), provider)
-    .option("--image <reference>", "the controller's image", `fettle:${version}`)
+    .option("--image <reference>", "the controller's image", imageOf(version))
     .option("--replicas <number>", "how many run; one leads, the others are ready to", replicasOf, replicas)
     .option("-o, --output <format>", "yaml or json", choiceOf("yaml", "json"), "yaml")
     .addHelpText("after", help)
-    .action((flags: Flags) => io.out(printed(installedObjects(flags), flags.output)));
+    .action((flags: Flags) =>
+      io.out(printed([...kinds.map(customResourceDefinition), ...installation(flags)], flags.output)),
+    );
 }
 
 const help = `
@@ -33,12 +43,7 @@ Examples:
   fettle install | kubectl apply --server-side -f -
   fettle install --provider simulated --image registry.example/fettle:1 -o json`;
 
-/** The CRDs first: what comes after may be of their kinds. */
-export function installedObjects(options: InstallationOptions): object[] {
-  return [...kinds.map(customResourceDefinition), ...installation(options)];
-}
-
-export function printed(objects: readonly object[], output: "yaml" | "json"): string {
+function printed(objects: readonly object[], output: "yaml" | "json"): string {
   if (output === "json") return `${JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }, undefined, 2)}\n`;
   // As crdYaml: for people and for kubectl, the same to readers of YAML 1.1 and 1.2.
   return objects

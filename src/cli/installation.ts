@@ -2,9 +2,9 @@
 // Deployment that the restricted Pod Security Standard admits.
 
 import type { Manifest } from "../api/meta.ts";
+import { nodePoolKey } from "../api/node.ts";
 import { simulatedNamespace } from "../api/simulated-instance.ts";
-import { permissions, type Rule } from "./permissions.ts";
-import { rivalLease } from "./rival.ts";
+import { type Permission, permissions } from "./permissions.ts";
 import type { ProviderName } from "./wire.ts";
 
 export type InstallationOptions = {
@@ -14,15 +14,13 @@ export type InstallationOptions = {
   replicas: number;
 };
 
-/** Named as `fettle run` has them by default. */
-export const lease = { name: "fettle", namespace: "kube-system" } as const;
 const name = "fettle";
 const labels = { "app.kubernetes.io/name": name };
 const metricsPort = 8080;
 
 export function installation(options: InstallationOptions): Manifest[] {
   const { namespace, provider } = options;
-  const { cluster, byNamespace } = permissions({ provider, lease, rivalLease, simulatedNamespace });
+  const { cluster, byNamespace } = permissions(provider);
   return [
     namespaceObject(namespace, restricted),
     ...(provider === "simulated" ? [namespaceObject(simulatedNamespace)] : []),
@@ -48,8 +46,20 @@ function namespaceObject(namespace: string, more: Record<string, string> = {}): 
 type Place = { name: string; namespace?: string };
 const rbac = "rbac.authorization.k8s.io";
 
-function role(kind: "ClusterRole" | "Role", place: Place, rules: readonly Rule[]): Manifest {
-  return { apiVersion: `${rbac}/v1`, kind, metadata: { ...place, labels }, rules };
+/** The reasons go with the rules, for whoever audits the cluster. */
+function role(kind: "ClusterRole" | "Role", place: Place, granted: readonly Permission[]): Manifest {
+  const reasons = granted.map(({ resource, verbs, why }) => `${resource} (${verbs.join(", ")}): ${why}\n`).join("");
+  return {
+    apiVersion: `${rbac}/v1`,
+    kind,
+    metadata: { ...place, labels, annotations: { "fettle.dev/reasons": reasons } },
+    rules: granted.map(({ group, resource, verbs, name: only }) => ({
+      apiGroups: [group],
+      resources: [resource],
+      verbs,
+      ...(only === undefined ? {} : { resourceNames: [only] }),
+    })),
+  };
 }
 
 function binding(kind: "ClusterRoleBinding" | "RoleBinding", place: Place, namespace: string): Manifest {
@@ -81,6 +91,15 @@ function podSpec(image: string, args: readonly string[]) {
     // Whoever repairs nodes must not be the first to be evicted from one.
     priorityClassName: "system-cluster-critical",
     securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: "RuntimeDefault" } },
+    tolerations: [{ key: "CriticalAddonsOnly", operator: "Exists" }],
+    // Rather on a node that it will not take away itself.
+    affinity: {
+      nodeAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          { weight: 100, preference: { matchExpressions: [{ key: nodePoolKey, operator: "DoesNotExist" }] } },
+        ],
+      },
+    },
     // Not all on the node, or in the zone, that fails.
     topologySpreadConstraints: ["kubernetes.io/hostname", "topology.kubernetes.io/zone"].map(topologyKey => ({
       maxSkew: 1,
@@ -100,7 +119,7 @@ function container(image: string, args: readonly string[]) {
     image,
     args,
     ports: [{ name: "metrics", containerPort: metricsPort }],
-    // Measured with 5,000 nodes and 150,000 pods: docs/operations.md.
+    // Enough for 5,000 nodes and 150,000 pods (npm run bench); more CPU than it asks for is welcome at the first list.
     resources: { requests: { cpu: "100m", memory: "256Mi" }, limits: { memory: "1Gi" } },
     securityContext: {
       allowPrivilegeEscalation: false,

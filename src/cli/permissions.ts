@@ -1,71 +1,134 @@
-// What the controller may do in a cluster, each line with its reason: the one table from which the roles are made. A test
+// What the controller may do in a cluster, each with its reason: the one table from which the roles are made. A test
 // holds it against the calls that the shell makes, and the suites on a real control plane run under it.
 
-export type Rule = {
-  readonly apiGroups: readonly [string];
-  readonly resources: readonly string[];
+import { simulatedNamespace } from "../api/simulated-instance.ts";
+import { rivalLease } from "./rival.ts";
+import type { ProviderName } from "./wire.ts";
+
+export type Permission = {
+  readonly group: string;
+  /** With its subresource: pods/eviction. */
+  readonly resource: string;
   readonly verbs: readonly string[];
-  readonly resourceNames?: readonly string[];
+  /** Only of that name. */
+  readonly name?: string;
+  readonly why: string;
 };
 
 /** By where they hold: in the whole cluster, or in one namespace. */
 export type Permissions = {
-  readonly cluster: readonly Rule[];
-  readonly byNamespace: ReadonlyMap<string, readonly Rule[]>;
+  readonly cluster: readonly Permission[];
+  readonly byNamespace: ReadonlyMap<string, readonly Permission[]>;
 };
 
-type Options = {
-  readonly provider: "simulated" | "none";
-  readonly lease: { readonly name: string; readonly namespace: string };
-  readonly rivalLease: string;
-  readonly simulatedNamespace: string;
-};
+/** By default: how processes on one cluster find each other, wherever they run. */
+export const lease = { name: "fettle", namespace: "kube-system" } as const;
+
+export function permissions(provider: ProviderName): Permissions {
+  const isSimulated = provider === "simulated";
+  const cluster = isSimulated ? [...everywhere, simulatedClasses] : everywhere;
+  const byNamespace = new Map<string, readonly Permission[]>([
+    [lease.namespace, ownLease],
+    ["kube-node-lease", nodeLeases],
+    ...(isSimulated ? [[simulatedNamespace, simulatedInstances] as const] : []),
+  ]);
+  return { cluster, byNamespace };
+}
 
 const watched = ["list", "watch"];
+const leases = { group: "coordination.k8s.io", resource: "leases" };
 
-export function permissions({ provider, lease, rivalLease, simulatedNamespace }: Options): Permissions {
-  const isSimulated = provider === "simulated";
-  const byNamespace = new Map([
-    // Our own term as leader. A name cannot bind `create`: the object is not there yet.
-    [lease.namespace, [rule("coordination.k8s.io", ["leases"], ["create"]), named(lease.name, ["get", "update"])]],
-    // A kubelet that still renews its lease is alive: read once before a node is taken away.
-    ["kube-node-lease", [rule("coordination.k8s.io", ["leases"], ["get"])]],
-    // The simulated cloud: an instance is a ConfigMap.
-    ...(isSimulated
-      ? [[simulatedNamespace, [rule("", ["configmaps"], ["get", "list", "create", "patch"])]] as const]
-      : []),
-  ]);
-  const simulated = isSimulated ? [rule("fettle.dev", ["simulatednodeclasses"], watched)] : [];
-  return { cluster: [...everywhere, ...simulated, named(rivalLease, ["get"])], byNamespace };
-}
-
-const everywhere: readonly Rule[] = [
-  // Registration and termination write labels, taints and finalizers; conditions are the kubelet's to write.
-  rule("", ["nodes"], ["get", ...watched, "patch", "delete"]),
-  // Drains evict. `delete` is for what an eviction cannot do: a deadline has come, or the node is dead.
-  rule("", ["pods"], [...watched, "delete"]),
-  rule("", ["pods/eviction"], ["create"]),
-  // Which volumes a drained pod leaves behind.
-  rule("", ["persistentvolumeclaims"], watched),
-  rule("storage.k8s.io", ["volumeattachments"], watched),
-  rule("policy", ["poddisruptionbudgets"], watched),
-  rule("", ["events"], ["create", "patch"]),
-  rule("karpenter.sh", ["nodeclaims"], ["get", ...watched, "create", "patch", "delete"]),
-  rule("karpenter.sh", ["nodeclaims/status"], ["patch"]),
-  rule("karpenter.sh", ["nodepools"], ["get", ...watched, "patch"]),
-  rule("karpenter.sh", ["nodepools/status"], ["patch"]),
-  // Where OwnerReferencesPermissionEnforcement is on, an owner that blocks its own deletion needs this.
-  rule("karpenter.sh", ["nodeclaims/finalizers", "nodepools/finalizers"], ["update"]),
-  rule("fettle.dev", ["nodeactions"], ["get", ...watched, "create", "patch", "delete"]),
-  rule("fettle.dev", ["nodeactions/status"], ["patch"]),
-  rule("fettle.dev", ["safetypolicies"], watched),
-  rule("fettle.dev", ["safetypolicies/status"], ["patch"]),
+const everywhere: readonly Permission[] = [
+  {
+    group: "",
+    resource: "nodes",
+    verbs: ["get", ...watched, "patch", "delete"],
+    why: "Registration and termination write labels, taints and finalizers. Conditions are the kubelet's to write.",
+  },
+  {
+    group: "",
+    resource: "pods",
+    verbs: [...watched, "delete"],
+    why: "Deletes are for what an eviction cannot do: the node's deadline has come, or the node is dead.",
+  },
+  { group: "", resource: "pods/eviction", verbs: ["create"], why: "Drains go by eviction, which budgets can refuse." },
+  { group: "", resource: "persistentvolumeclaims", verbs: watched, why: "Which volumes a drained pod leaves behind." },
+  {
+    group: "storage.k8s.io",
+    resource: "volumeattachments",
+    verbs: watched,
+    why: "An instance ends once its volumes are detached.",
+  },
+  {
+    group: "policy",
+    resource: "poddisruptionbudgets",
+    verbs: watched,
+    why: "Who holds a drain, by name, and no eviction that is sure to be refused.",
+  },
+  {
+    group: "",
+    resource: "events",
+    verbs: ["create", "patch"],
+    why: "What is done, and what is not, is told in Events.",
+  },
+  {
+    group: "karpenter.sh",
+    resource: "nodeclaims",
+    verbs: ["get", ...watched, "create", "patch", "delete"],
+    why: "A node lives and ends with its claim.",
+  },
+  { group: "karpenter.sh", resource: "nodeclaims/status", verbs: ["patch"], why: "How far its node is." },
+  {
+    group: "karpenter.sh",
+    resource: "nodepools",
+    verbs: ["get", ...watched, "patch"],
+    why: "What failed launches teach is kept in an annotation.",
+  },
+  { group: "karpenter.sh", resource: "nodepools/status", verbs: ["patch"], why: "How the pool stands." },
+  ...["nodeclaims/finalizers", "nodepools/finalizers"].map(resource => ({
+    group: "karpenter.sh",
+    resource,
+    verbs: ["update"],
+    why: "To own what blocks the owner's deletion, where OwnerReferencesPermissionEnforcement is on.",
+  })),
+  {
+    group: "fettle.dev",
+    resource: "nodeactions",
+    verbs: ["get", ...watched, "create", "patch", "delete"],
+    why: "The ledger: written before anything is done, kept for a week.",
+  },
+  { group: "fettle.dev", resource: "nodeactions/status", verbs: ["patch"], why: "How far the action is." },
+  { group: "fettle.dev", resource: "safetypolicies", verbs: watched, why: "The caps over everything." },
+  { group: "fettle.dev", resource: "safetypolicies/status", verbs: ["patch"], why: "How much of them is used." },
+  {
+    ...leases,
+    name: rivalLease,
+    verbs: ["get"],
+    why: "Beside another controller of the karpenter.sh kinds nothing is done.",
+  },
 ];
 
-function rule(group: string, resources: readonly string[], verbs: readonly string[]): Rule {
-  return { apiGroups: [group], resources, verbs };
-}
+const simulatedClasses: Permission = {
+  group: "fettle.dev",
+  resource: "simulatednodeclasses",
+  verbs: watched,
+  why: "What machines can be had.",
+};
 
-function named(name: string, verbs: readonly string[]): Rule {
-  return { ...rule("coordination.k8s.io", ["leases"], verbs), resourceNames: [name] };
-}
+const ownLease: readonly Permission[] = [
+  { ...leases, name: lease.name, verbs: ["get", "update"], why: "One of several processes leads." },
+  { ...leases, verbs: ["create"], why: "The first process makes the lease; a name cannot bind what is not there yet." },
+];
+
+const nodeLeases: readonly Permission[] = [
+  { ...leases, verbs: ["get"], why: "A kubelet that renews its lease is alive: read before a node is taken away." },
+];
+
+const simulatedInstances: readonly Permission[] = [
+  {
+    group: "",
+    resource: "configmaps",
+    verbs: ["get", "list", "create", "patch"],
+    why: "An instance of the simulated cloud is a ConfigMap.",
+  },
+];

@@ -12,11 +12,11 @@ import { type Answers, type Serving, serve } from "../web/server.ts";
 import { environmentHelp, readEnvironment } from "./environment.ts";
 import { type BindAddress, bindAddressOf, booleanOf, choiceOf, controllersOf, durationOf, flag } from "./flags.ts";
 import { instanceTypesIn } from "./instance-types.ts";
-import { lease } from "./installation.ts";
 import { Failure, type Io, untilAborted } from "./io.ts";
 import { type ClusterChoice, clusterConfig } from "./kube-access.ts";
 import { type LeaderElectFlags, type Leading, leading } from "./leadership.ts";
 import { type Log, type LogFormat, log } from "./log.ts";
+import { lease } from "./permissions.ts";
 import { rival, rivalLease } from "./rival.ts";
 import { type ProviderName, providers, measuredWatches, unlisted, type Wired, wire, type WireOptions } from "./wire.ts";
 

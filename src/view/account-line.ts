@@ -19,7 +19,7 @@ export function accountLine(entry: JournalEntry): AccountLine | undefined {
       return entry.outcome.result === "done" ? doneLine(entry.command) : failedLine(entry.command, entry.outcome);
     case "refused": {
       const { subject, message, until, liftedBy } = entry.refusal;
-      const end = until === undefined ? "" : `until ${formatTime(until)}, or `;
+      const end = until === undefined || message.includes(formatTime(until)) ? "" : `until ${formatTime(until)}, or `;
       return { tone: "held", object: subject, message: `${message.replace(/\.$/, "")}; ${end}${asClause(liftedBy)}` };
     }
     case "leading":
