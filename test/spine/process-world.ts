@@ -5,7 +5,6 @@ import { simulatedNodeClasses, type SimulatedNodeClassSpec } from "../../src/api
 import type { KubeApi } from "../../src/control/ports.ts";
 import type { World } from "./world.ts";
 
-const waitMaxMs = 120_000;
 const lookEveryMs = 200;
 
 /** So that a story takes seconds. */
@@ -33,9 +32,11 @@ type Parts = {
   /** Told when something did not come: what the controller said last. */
   account: () => readonly string[];
   stop: () => Promise<void>;
+  /** Nothing is waited for longer. */
+  waitMaxMs?: number;
 };
 
-export function processWorld({ name, api, account, stop }: Parts): World {
+export function processWorld({ name, api, account, stop, waitMaxMs = 120_000 }: Parts): World {
   return {
     name,
     api,

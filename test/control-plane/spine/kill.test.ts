@@ -48,7 +48,9 @@ describe.skipIf(isMissing)("a controller that is killed before and after its wri
     await replicas.start();
     const stop = () => cluster.stop();
     const { api } = cluster;
-    stage = new Stage(processWorld({ name: "real", api, account: () => replicas.lines, stop }), "killed");
+    // The first to go meet most of the deaths, and each costs a lease.
+    const waitMaxMs = 480_000;
+    stage = new Stage(processWorld({ name: "real", api, account: () => replicas.lines, stop, waitMaxMs }), "killed");
     await stage.open();
   });
   afterAll(async () => {
