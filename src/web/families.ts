@@ -27,7 +27,7 @@ export type MeasuredWatch = { readonly resource: string; readonly isSynced: bool
 
 export type MetricsOptions = {
   readonly version: string;
-  readonly measured: () => Measured | undefined;
+  readonly measured: () => Measured;
   readonly watches: () => readonly MeasuredWatch[];
 };
 
@@ -42,10 +42,7 @@ export type Family = {
 };
 
 export function families({ version, measured, watches }: MetricsOptions): Family[] {
-  const of = (read: (measured: Measured) => Iterable<Sample>) => () => {
-    const now = measured();
-    return now === undefined ? [] : read(now);
-  };
+  const of: Of = read => () => read(measured());
   return [
     ...ofTheCluster(of),
     ...ofTheShell(of),

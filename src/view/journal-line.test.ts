@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import type { Command, JournalEntry, Outcome } from "../decide/decision.ts";
+import { journalLine } from "./journal-line.ts";
+
+const at = Date.parse("2026-01-01T00:00:00Z");
+const claim = { name: "web-1", uid: "u1" };
+const launch: Command = { kind: "launch-instance", claim, why: "Claim web-1 has no instance." };
+const refusal = {
+  subject: "claim/web-1",
+  code: "node-not-found",
+  message: "No node has it.",
+  until: at,
+  liftedBy: "the node",
+} as const;
+
+const ended = (command: Command, outcome: Outcome): JournalEntry => ({ at, event: "ended", command, outcome });
+const levelOf = (entry: JournalEntry, isDryRun = false) => journalLine(entry, isDryRun).level;
+
+test("a command that has ended is one line with its reason and its facts", () => {
+  expect(journalLine(ended(launch, { result: "done" }), false)).toEqual({
+    level: "info",
+    message: "Claim web-1 has no instance.",
+    fields: { event: "ended", command: "launch-instance", object: "claim/web-1", result: "done" },
+  });
+});
+
+test("one that failed says why, and how much that matters", () => {
+  const retry = journalLine(ended(launch, { result: "retry", reason: "Throttled", message: "Later." }), false);
+  expect(retry).toMatchObject({ level: "warn", message: "Claim web-1 has no instance. Later." });
+  expect(retry.fields).toMatchObject({ reason: "Throttled", result: "retry" });
+  expect(levelOf(ended(launch, { result: "refused", reason: "Invalid", message: "Never." }))).toBe("error");
+});
+
+describe("what is told only to those who ask for details", () => {
+  const why = "It is time.";
+  const status: Command = { kind: "update-claim", claim, resourceVersion: "1", status: { nodeName: "n" }, why };
+  const steps: Command = {
+    kind: "update-action",
+    action: claim,
+    resourceVersion: "1",
+    progress: { steps: [{ name: "drain", isFinished: false }] },
+    why,
+  };
+  test.each<[string, JournalEntry]>([
+    [
+      "what is decided, since its end will be told",
+      { at, event: "decided", rule: "r", subject: "cluster", command: launch },
+    ],
+    ["that it was so already", ended(launch, { result: "already-so" })],
+    ["that the object had moved on", ended(launch, { result: "stale" })],
+    ["questions", ended({ kind: "list-instances", why }, { result: "done" })],
+    ["a claim's status", ended(status, { result: "done" })],
+    ["an action's steps", ended(steps, { result: "done" })],
+    ["that a refusal is lifted", { at, event: "lifted", refusal }],
+    [
+      "what is an Event anyway",
+      {
+        at,
+        event: "noticed",
+        notice: { about: { kind: "NodeClaim", ...claim }, type: "Normal", reason: "R", message: "M" },
+      },
+    ],
+  ])("%s", (_, entry) => {
+    expect(levelOf(entry)).toBe("debug");
+  });
+
+  test("but not a claim's finalizer, nor an action's phase", () => {
+    const finalizer: Command = { ...status, metadata: { removeFinalizers: ["f"] } } as Command;
+    const phase: Command = { ...steps, progress: { phase: "Done" } } as Command;
+    expect([finalizer, phase].map(command => levelOf(ended(command, { result: "done" })))).toEqual(["info", "info"]);
+  });
+});
+
+test("a refusal is told once, with what lifts it and when", () => {
+  expect(journalLine({ at, event: "refused", refusal }, false)).toEqual({
+    level: "info",
+    message: "No node has it.",
+    fields: {
+      event: "refused",
+      subject: "claim/web-1",
+      code: "node-not-found",
+      liftedBy: "the node",
+      until: "2026-01-01T00:00:00Z",
+    },
+  });
+});
+
+test("in a dry run what is decided is all there is to tell", () => {
+  const line = journalLine({ at, event: "decided", rule: "lifecycle", subject: "claim/web-1", command: launch }, true);
+  expect(line).toMatchObject({
+    level: "info",
+    message: "Would launch instance claim/web-1: Claim web-1 has no instance.",
+    fields: { dryRun: "true", rule: "lifecycle" },
+  });
+});
+
+test.each(["leading", "following"] as const)("%s is told with the term", event => {
+  expect(journalLine({ at, event, epoch: 7, message: "So it is." }, false)).toEqual({
+    level: "info",
+    message: "So it is.",
+    fields: { event, epoch: 7 },
+  });
+});
