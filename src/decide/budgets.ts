@@ -1,0 +1,214 @@
+// How many nodes of a pool may be going away, by which action, at an instant, and whose word that is. Of all budgets that
+// are active for an action the smallest counts; what cannot be read allows none.
+
+import { parseAmount, roundedUp } from "../api/amount.ts";
+import { type BudgetedAction, budgetedActions, plannedActions } from "../api/budget.ts";
+import type { EffectiveBudget, EffectiveNodePool, EffectiveWindow } from "../api/effective-node-pool.ts";
+import type { Instant } from "../api/time.ts";
+import { isOpen, nextEdge, parseWindow } from "../api/window.ts";
+import type { Departure } from "../snapshot/picture.ts";
+import type { PoolView } from "../snapshot/views.ts";
+import type { Health } from "./brake-counts.ts";
+import type { Limit } from "./caps.ts";
+import type { Context, Proposal } from "./decision.ts";
+import { repairsUnderWay } from "./pace.ts";
+import { nextOf } from "./termination-step.ts";
+
+export type Allowance = {
+  /** Infinity: nothing holds the action. */
+  readonly allowed: number;
+  /** Whose word that is; absent: nobody's. */
+  readonly path?: string;
+  /** Why it allows none although it does not say so. */
+  readonly doubt?: string;
+  /** When the answer is another one by time alone. */
+  readonly changesAt?: Instant;
+};
+
+type Moment = {
+  readonly at: Instant;
+  /** How many initialized nodes the pool has. */
+  readonly initialized: number;
+};
+
+export function allowed(pool: EffectiveNodePool, action: BudgetedAction, { at, initialized }: Moment): Allowance {
+  const words = wordsOf(pool, initialized);
+  const changesAt = nextChange(words, action, at);
+  return { ...smallest(words, action, at), ...(changesAt === undefined ? {} : { changesAt }) };
+}
+
+/** A limit that more than those it holds add to: a budget counts nodes that go by any action. */
+export type BudgetLimit = Limit & { counts(proposal: Proposal): boolean };
+
+/** Of the pools that are asked about; `health` knows their sizes. */
+export function budgetLimits(
+  pools: Iterable<PoolView>,
+  health: Health,
+  context: Pick<Context, "picture" | "now">,
+): readonly BudgetLimit[] {
+  const departures = [...context.picture.departures()];
+  return [...pools].flatMap(pool => {
+    const going = departures.filter(departure => departure.pool === pool.name);
+    return limitsOf(pool, { going, health, context });
+  });
+}
+
+/** What one budget says, read once. */
+type Word = {
+  readonly path: string;
+  readonly actions: readonly BudgetedAction[];
+  /** For some actions by name; with ActionOverridesAll those for all give way to it while it is active. */
+  readonly isOwn: boolean;
+  readonly givesWay: boolean;
+  readonly allowed: number;
+  readonly doubt?: string;
+  isActive(at: Instant): boolean;
+  /** When that changes; undefined: never, or nobody knows. */
+  edgeAfter(at: Instant): Instant | undefined;
+};
+
+const always = { isActive: () => true, edgeAfter: () => undefined };
+
+function wordsOf({ disruption }: EffectiveNodePool, initialized: number): readonly Word[] {
+  const { budgets, budgetPrecedence, windows } = disruption;
+  return [
+    ...budgets.map(budget => ({
+      ...readBudget(budget, initialized),
+      path: budget.path,
+      actions: budget.actions,
+      isOwn: !budget.forAll,
+      givesWay: budget.forAll && budgetPrecedence === "ActionOverridesAll",
+    })),
+    ...(windows.length === 0 ? [] : [outside(windows)]),
+  ];
+}
+
+type Reading = Pick<Word, "allowed" | "doubt" | "isActive" | "edgeAfter">;
+
+function readBudget({ nodes, window: written }: EffectiveBudget, initialized: number): Reading {
+  const amount = parseAmount(nodes);
+  if (!amount.ok) return { allowed: 0, doubt: amount.error, ...always };
+  const count = roundedUp(amount.value, initialized);
+  if (written === undefined) return { allowed: count, ...always };
+  const window = parseWindow(written);
+  if (!window.ok) return { allowed: 0, doubt: window.error, ...always };
+  return { allowed: count, isActive: at => isOpen(window.value, at), edgeAfter: at => nextEdge(window.value, at) };
+}
+
+/** Where a pool has windows, planned disruption happens only inside one of them; one that cannot be read never opens. */
+function outside(written: readonly EffectiveWindow[]): Word {
+  const read = written.map(parseWindow);
+  const windows = read.flatMap(window => (window.ok ? [window.value] : []));
+  const doubt = read.find(window => !window.ok);
+  return {
+    path: "spec.disruption.windows",
+    actions: plannedActions,
+    isOwn: false,
+    givesWay: false,
+    allowed: 0,
+    ...(doubt?.ok === false ? { doubt: doubt.error } : {}),
+    isActive: at => !windows.some(window => isOpen(window, at)),
+    edgeAfter: at =>
+      nextOf(
+        at,
+        windows.map(window => nextEdge(window, at)),
+      ),
+  };
+}
+
+/** Those that hold the action now. */
+function inForce(words: readonly Word[], action: BudgetedAction, at: Instant): readonly Word[] {
+  const active = words.filter(word => word.actions.includes(action) && word.isActive(at));
+  return active.some(({ isOwn }) => isOwn) ? active.filter(({ givesWay }) => !givesWay) : active;
+}
+
+function smallest(words: readonly Word[], action: BudgetedAction, at: Instant): Omit<Allowance, "changesAt"> {
+  const word = inForce(words, action, at).reduce<Word | undefined>(
+    (least, one) => (least === undefined || one.allowed < least.allowed ? one : least),
+    undefined,
+  );
+  if (word === undefined) return { allowed: Number.POSITIVE_INFINITY };
+  const { allowed: count, path, doubt } = word;
+  return { allowed: count, path, ...(doubt === undefined ? {} : { doubt }) };
+}
+
+/** An edge may change nothing; after so many that do not, the next is as good an instant to look again as any. */
+const edgesMax = 64;
+
+function nextChange(words: readonly Word[], action: BudgetedAction, at: Instant): Instant | undefined {
+  const held = words.filter(word => word.actions.includes(action));
+  const now = smallest(held, action, at);
+  let edge = at;
+  for (let edges = 0; edges < edgesMax; edges++) {
+    const last = edge;
+    const next = nextOf(
+      last,
+      held.map(word => word.edgeAfter(last)),
+    );
+    if (next === undefined) return undefined;
+    const then = smallest(held, action, next);
+    if (then.allowed !== now.allowed || then.path !== now.path) return next;
+    edge = next;
+  }
+  return edge;
+}
+
+type Surroundings = {
+  readonly going: readonly Departure[];
+  readonly health: Health;
+  readonly context: Pick<Context, "picture" | "now">;
+};
+
+/** One for each budget that is in force for some action, so that actions which share it spend it together. */
+function limitsOf(pool: PoolView, { going, health, context }: Surroundings): readonly BudgetLimit[] {
+  const { now } = context;
+  const words = wordsOf(pool.effective, health.count(pool.name).initialized);
+  const actionsByWord = new Map<Word, BudgetedAction[]>();
+  for (const action of budgetedActions) {
+    for (const word of inForce(words, action, now)) {
+      actionsByWord.set(word, [...(actionsByWord.get(word) ?? []), action]);
+    }
+  }
+  const isOfPool = ({ claim }: Proposal) =>
+    claim !== undefined && context.picture.claim(claim.name)?.pool === pool.name;
+  return [...actionsByWord].map(([word, actions]) => ({
+    ...(isPace(word) ? paceOf(pool, word, { going, context }) : budgetOf(pool, word, { going, now })),
+    role: "budget" as const,
+    applies: proposal => (actions as readonly string[]).includes(proposal.action) && isOfPool(proposal),
+    counts: proposal => isOfPool(proposal) && (!isPace(word) || proposal.action === "Repair"),
+  }));
+}
+
+type Numbers = Pick<Limit, "place" | "what" | "allowed" | "counted" | "frees">;
+
+function budgetOf(pool: PoolView, word: Word, { going, now }: { going: readonly Departure[]; now: Instant }): Numbers {
+  const endsAt = word.edgeAfter(now);
+  const unread = word.doubt === undefined ? "" : `, where none may be, for this cannot be read: ${word.doubt}`;
+  return {
+    place: placeOf(pool, word),
+    what: `going away in NodePool ${pool.name}, whoever asked${unread}`,
+    allowed: word.allowed,
+    counted: going.length,
+    frees: endsAt === undefined ? [] : [endsAt],
+  };
+}
+
+/** Where nobody wrote a budget for Repair: at least one, and what is counted is repairs alone, with their successors. */
+function paceOf(pool: PoolView, word: Word, { going, context }: Omit<Surroundings, "health">): Numbers {
+  return {
+    place: placeOf(pool, word),
+    what: `under repair in NodePool ${pool.name} or not yet followed by another`,
+    allowed: Math.max(1, word.allowed),
+    ...repairsUnderWay(pool, going, context),
+  };
+}
+
+function isPace({ path, actions }: Word): boolean {
+  return path === "default" && actions.includes("Repair");
+}
+
+function placeOf({ name, generation }: PoolView, { path }: Word): Limit["place"] {
+  return path === "default"
+    ? { kind: "Default", name, path: "spec.disruption.budgets" }
+    : { kind: "NodePool", name, path, generation };
+}

@@ -1,0 +1,66 @@
+// How many repairs of a pool are under way: a repair lasts until its node is gone and a successor is initialized, but no
+// longer than one readinessTTL after the node went. Read off the ledger and the claims; nothing is remembered.
+
+import { type Instant, parseDuration } from "../api/time.ts";
+import type { Departure } from "../snapshot/picture.ts";
+import type { ActionView, ClaimView, PoolView } from "../snapshot/views.ts";
+import { isTrue } from "./conditions.ts";
+import type { Context } from "./decision.ts";
+import { finishedAt, instantOf } from "./ledger.ts";
+
+export type RepairsUnderWay = {
+  readonly counted: number;
+  /** When those that only wait for a successor stop to count, the next one first. */
+  readonly frees: readonly Instant[];
+};
+
+/** `going`: what departs from the pool. */
+export function repairsUnderWay(
+  pool: PoolView,
+  going: readonly Departure[],
+  { picture, now }: Pick<Context, "picture" | "now">,
+): RepairsUnderWay {
+  const open = going.filter(({ action }) => action?.spec.action === "Repair").length;
+  const ttl = parseDuration(pool.effective.template.readinessTTL);
+  // One that cannot be read never ends.
+  const ttlMs = ttl.ok ? ttl.value : Number.POSITIVE_INFINITY;
+  const gone = [...picture.finishedSince(now - ttlMs)].filter(action => hasTakenFrom(pool, action));
+  if (gone.length === 0) return { counted: open, frees: [] };
+  const frees = withoutSuccessor(gone, picture.claimsOfPool(pool.name))
+    .map(action => (finishedAt(action) ?? action.createdAt) + ttlMs)
+    .filter(freeAt => freeAt > now)
+    .sort((a, b) => a - b);
+  return { counted: open + frees.length, frees: frees.filter(Number.isFinite) };
+}
+
+/** A reboot leaves the node; one that was given up before its start took nothing; replacements came before. */
+function hasTakenFrom({ name }: PoolView, { spec, status }: ActionView): boolean {
+  if (spec.action !== "Repair" || spec.method !== "Terminate" || spec.nodePool !== name) return false;
+  return (status.phase !== "Abandoned" || status.startedAt !== undefined) && !spec.replacements?.length;
+}
+
+/**
+ * Which claim follows which node is written nowhere: to each repair, in order, the first claim that was made since it was
+ * decided. Claims that came for another reason may stand in; then room was there sooner, and that is what it is about.
+ */
+function withoutSuccessor(gone: readonly ActionView[], claims: Iterable<ClaimView>): readonly ActionView[] {
+  const inOrder = [...gone].sort((a, b) => decidedAt(a) - decidedAt(b));
+  const [first] = inOrder;
+  const successors = [...claims]
+    .filter(claim => first !== undefined && claim.createdAt >= decidedAt(first) && isInService(claim))
+    .map(({ createdAt }) => createdAt)
+    .sort((a, b) => a - b);
+  let next = 0;
+  return inOrder.filter(action => {
+    while (next < successors.length && (successors[next] ?? 0) < decidedAt(action)) next++;
+    return next++ >= successors.length;
+  });
+}
+
+function isInService({ deletingSince, conditions }: ClaimView): boolean {
+  return deletingSince === undefined && isTrue(conditions, "Initialized");
+}
+
+function decidedAt({ spec, createdAt }: ActionView): Instant {
+  return instantOf(spec.decidedAt) ?? createdAt;
+}

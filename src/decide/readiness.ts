@@ -1,0 +1,112 @@
+// How long a node may take to become Ready: readinessTTL, from its registration, or from the claim's creation where none
+// registered. Ends claims on which nothing ever ran; a registered node that was never Ready is left to repair.
+
+import { formatTime, type Instant, parseDuration } from "../api/time.ts";
+import type { ClaimView, NodeView } from "../snapshot/views.ts";
+import { conditionOf, isTrue } from "./conditions.ts";
+import { type Context, type Decision, type Notice, nothing } from "./decision.ts";
+import { hasFailedToLaunch } from "./launch.ts";
+import { servedClass } from "./node-class.ts";
+import { repairHold } from "./repair-hold.ts";
+import { type Objection, standstill } from "./safety.ts";
+
+/** Whether the TTL has nothing more to say. Only what stands on the claim, and what the node says now. */
+export function hasBeenReady({ status, conditions }: ClaimView, node: NodeView): boolean {
+  const isRecorded = status.firstReadyTime !== undefined || isTrue(conditions, "Initialized");
+  return isRecorded || isTrue(node.conditions, "Ready");
+}
+
+export type ReadinessLimit = { readonly since: Instant; readonly ttl: string; readonly dueAt: Instant };
+export type Unreadable = { readonly doubt: string };
+
+/** From registration; undefined: it has not registered. */
+export function readyBy(claim: ClaimView): ReadinessLimit | Unreadable | undefined {
+  const registered = conditionOf(claim.conditions, "Registered");
+  return registered?.status === "True" ? limitFrom(registered.since ?? claim.createdAt, claim) : undefined;
+}
+
+function limitFrom(since: Instant, { name, spec }: ClaimView): ReadinessLimit | Unreadable {
+  const ttl = parseDuration(spec.readinessTTL);
+  if (!ttl.ok) return { doubt: `readinessTTL of claim ${name} cannot be read: ${ttl.error}` };
+  return { since, ttl: spec.readinessTTL, dueAt: since + ttl.value };
+}
+
+/** Judges one claim. No brake: nothing runs on what never registered. */
+export function decideReadiness(name: string, context: Context): Decision {
+  const { picture, now } = context;
+  const claim = picture.claim(name);
+  if (claim === undefined || claim.isProvisional || claim.deletingSince !== undefined) return nothing;
+  if (servedClass(claim.spec.nodeClassRef, picture.provider) === undefined) return nothing;
+  const registered = readyBy(claim);
+  const limit = registered ?? limitFrom(claim.createdAt, claim);
+  if ("doubt" in limit)
+    return refused(claim, { code: "readiness-ttl-unreadable", message: `${limit.doubt}.`, ...byHand });
+  const judge = registered === undefined ? unregistered : uninitialized;
+  return now < limit.dueAt ? { ...nothing, wakeAt: limit.dueAt } : judge(claim, limit, context);
+}
+
+const byHand = { liftedBy: "a person deleting the claim" };
+
+function unregistered(claim: ClaimView, { ttl, dueAt }: ReadinessLimit, context: Context): Decision {
+  // It goes already, for another reason.
+  if (hasFailedToLaunch(claim)) return nothing;
+  const held = present(claim, context) ?? onHold(claim, context) ?? standstill(context) ?? dryRun(claim, context);
+  if (held !== undefined) return refused(claim, held);
+  const { name, uid, resourceVersion } = claim;
+  const stage = claim.providerID === undefined ? "was not launched" : "brought no node";
+  const why = `Claim ${name} ${stage} within its readinessTTL of ${ttl}, until ${formatTime(dueAt)}.`;
+  return {
+    ...nothing,
+    commands: [{ kind: "delete-claim", claim: { name, uid }, resourceVersion, why }],
+    notices: [warning(claim, "ReadinessTTLExceeded", why)],
+  };
+}
+
+/** A node that is there may only wait for our own write, and in any case something may run on it. */
+function present(claim: ClaimView, { picture }: Context): Objection | undefined {
+  const names = picture.nodesOf(claim).map(({ name }) => name);
+  if (names.length === 0) return undefined;
+  return {
+    code: "node-not-registered",
+    message: `Claim ${claim.name} has not registered within its readinessTTL, but is not without a node: ${names.join(", ")}.`,
+    liftedBy: "its registration; see what holds that up",
+  };
+}
+
+function onHold(claim: ClaimView, { picture, now }: Context): Objection | undefined {
+  const pool = claim.pool === undefined ? undefined : picture.pool(claim.pool);
+  return repairHold(
+    [
+      { kind: "NodeClaim", view: claim },
+      { kind: "NodePool", view: pool },
+    ],
+    now,
+  );
+}
+
+function dryRun({ name, pool }: ClaimView, { picture }: Context): Objection | undefined {
+  if (pool === undefined || !picture.pool(pool)?.effective.dryRun) return undefined;
+  const message = `Pool ${pool} is in dry run: claim ${name}, which brought no node in time, would be deleted.`;
+  return { code: "dry-run", message, liftedBy: `taking spec.dryRun out of pool ${pool}` };
+}
+
+/** Ready, and yet not initialized: something else is amiss than the node, so it is told and the node stays. */
+function uninitialized(claim: ClaimView, { ttl, dueAt }: ReadinessLimit, { picture }: Context): Decision {
+  const [node] = picture.nodesOf(claim);
+  if (node === undefined || isTrue(claim.conditions, "Initialized") || !hasBeenReady(claim, node)) return nothing;
+  const wanting = conditionOf(claim.conditions, "Initialized")?.message || "nothing is said of why";
+  const message = `Node ${node.name} has been Ready, but claim ${claim.name} was not initialized within ${ttl} of its registration, until ${formatTime(dueAt)}: ${wanting}`;
+  const liftedBy = "what its initialization waits for";
+  return {
+    ...refused(claim, { code: "not-initialized", message, liftedBy }),
+    notices: [warning(claim, "NotInitialized", message)],
+  };
+}
+
+function refused({ name }: ClaimView, objection: Objection): Decision {
+  return { ...nothing, refusals: [{ subject: `claim/${name}`, ...objection }], wakeAt: objection.until };
+}
+
+function warning({ name, uid }: ClaimView, reason: string, message: string): Notice {
+  return { about: { kind: "NodeClaim", name, uid }, type: "Warning", reason, message };
+}

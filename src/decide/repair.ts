@@ -1,0 +1,236 @@
+// Proposes to repair a node: one whose condition has been sick for longer than it is borne, or which was never Ready in
+// time. Whether it may go now, with brake, budgets and caps, is the arbiter's to say.
+
+import type { Evidence, NodeActionSpec } from "../api/node-action.ts";
+import { formatTime, type Instant } from "../api/time.ts";
+import { terminationFinalizer } from "../api/well-known.ts";
+import type { ClaimView, NodeView } from "../snapshot/views.ts";
+import { conditionOf } from "./conditions.ts";
+import { type Context, type Decision, nothing, type Proposal, type Refusal } from "./decision.ts";
+import { actionName, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
+import { servedClass } from "./node-class.ts";
+import { hasBeenReady, readyBy } from "./readiness.ts";
+import { repairHold } from "./repair-hold.ts";
+import { type RepairRules, rulesFor, rulesWithoutPool, rulingOn, type Treatment } from "./repair-policy.ts";
+import type { Objection } from "./safety.ts";
+import { evidenceOf, isTimed, sentenceOf, sicknessesOf } from "./sickness.ts";
+import type { Sight } from "./sickness-history.ts";
+import { nextOf } from "./termination-step.ts";
+
+/** Judges one node; `sight` is what was seen of its conditions before. */
+export function decideRepair(name: string, context: Context, sight: Sight): Decision {
+  const { picture } = context;
+  const node = picture.node(name);
+  const claim = node && picture.claimOf(node);
+  if (node === undefined || claim?.isProvisional) return nothing;
+  if (claim === undefined) return withoutClaim(node, context);
+  const rules = rulesFor(claim, picture);
+  if (rules === undefined) return withoutPool(node, claim, context);
+  const patient = { node, claim, rules };
+  const { ills, doubts } = illsOf(patient, sight);
+  const wakeAt = nextOf(
+    context.now,
+    ills.map(({ dueAt }) => dueAt),
+  );
+  if (isUnderRepair(node, context)) return { ...nothing, wakeAt };
+  const treated = treat(patient, ills, context);
+  const refusals = doubts.map(doubt => refusal(node, { code: "due-time-unknown", ...doubt }));
+  return {
+    ...treated,
+    refusals: [...treated.refusals, ...refusals],
+    wakeAt: nextOf(context.now, [wakeAt, treated.wakeAt]),
+  };
+}
+
+type Patient = { readonly node: NodeView; readonly claim: ClaimView; readonly rules: RepairRules };
+
+/** Something for which the node is repaired from `dueAt` on. */
+type Ill = {
+  readonly dueAt: Instant;
+  readonly message: string;
+  readonly treatment: Treatment;
+  readonly policy: NonNullable<NodeActionSpec["policy"]>;
+  readonly evidence: Omit<Evidence, "seenAt">;
+};
+
+type Doubt = Pick<Objection, "message" | "liftedBy">;
+type Diagnosis = { readonly ills: readonly Ill[]; readonly doubts: readonly Doubt[] };
+
+/** Until it was Ready for the first time, nothing but its readinessTTL speaks of a node's health. */
+function illsOf(patient: Patient, sight: Sight): Diagnosis {
+  const { node, claim, rules } = patient;
+  if (!hasBeenReady(claim, node)) return neverReady(patient);
+  const sicknesses = sicknessesOf(node, rules, sight);
+  return {
+    ills: sicknesses.filter(isTimed).map(sickness => ({
+      dueAt: sickness.timing.dueAt,
+      message: `Node ${node.name}: ${sentenceOf(sickness)}`,
+      treatment: sickness.ruling.treatment,
+      policy: sickness.ruling.place,
+      evidence: evidenceOf(sickness, node),
+    })),
+    doubts: sicknesses.flatMap(({ condition: { type, status }, timing }) =>
+      "doubt" in timing
+        ? {
+            message: `Node ${node.name} has ${type}=${status}, but when it is due nobody knows: ${timing.doubt}.`,
+            liftedBy: "a text or a time that can be read",
+          }
+        : [],
+    ),
+  };
+}
+
+function neverReady({ node, claim, rules }: Patient): Diagnosis {
+  const limit = readyBy(claim);
+  // One that has not registered is its claim's affair.
+  if (limit === undefined) return { ills: [], doubts: [] };
+  if ("doubt" in limit) return { ills: [], doubts: [{ message: `${limit.doubt}.`, liftedBy: "another claim" }] };
+  const { mode, termination, escalateAfter, attempts } = rules.repair;
+  const ready = conditionOf(node.conditions, "Ready");
+  const state = ready === undefined ? "it says nothing of Ready" : `Ready is ${ready.status} (${ready.reason})`;
+  const message = `Node ${node.name} was not Ready within ${limit.ttl} of its registration, until ${formatTime(limit.dueAt)}: ${state}.`;
+  const ill: Ill = {
+    dueAt: limit.dueAt,
+    message,
+    treatment: { mode, termination, action: "Replace", escalateAfter, attempts, priority: 0 },
+    policy: { kind: "NodeClaim", name: claim.name, path: "spec.readinessTTL", generation: claim.generation },
+    evidence: {
+      kind: "NeverReady",
+      ...(ready && { conditionType: "Ready", conditionStatus: ready.status, conditionReason: ready.reason }),
+      message,
+      since: formatTime(limit.since),
+      clock: "Observer",
+      toleration: limit.ttl,
+      dueAt: formatTime(limit.dueAt),
+      resourceVersion: node.resourceVersion,
+    },
+  };
+  return { ills: [ill], doubts: [] };
+}
+
+type Due = { readonly first: Ill; readonly due: readonly Ill[] };
+
+function treat(patient: Patient, ills: readonly Ill[], context: Context): Decision {
+  const { node, claim, rules } = patient;
+  const due = ills.filter(({ dueAt }) => dueAt <= context.now).sort(moreUrgent);
+  const [first] = due;
+  if (first === undefined) return { ...nothing, refusals: tolerated(patient, ills) };
+  const held = disabled(first, rules) ?? foreign(claim, context) ?? unclear(rules) ?? onHold(patient, context);
+  if (held !== undefined) return { ...nothing, refusals: [refusal(node, held)], wakeAt: held.until };
+  return { ...nothing, proposals: [proposalOf(patient, { first, due }, context)] };
+}
+
+const byWill: readonly Treatment["mode"][] = ["Enabled", "DryRun", "Disabled"];
+
+/** What is only shown never stands before what is meant; then the earliest decides. */
+function moreUrgent(a: Ill, b: Ill): number {
+  return byWill.indexOf(a.treatment.mode) - byWill.indexOf(b.treatment.mode) || a.dueAt - b.dueAt;
+}
+
+/** The next one to be due, and that it is borne until then. Booting is no sickness. */
+function tolerated({ node, claim }: Patient, ills: readonly Ill[]): Refusal[] {
+  const [next] = [...ills].sort((a, b) => a.dueAt - b.dueAt);
+  if (next === undefined || !hasBeenReady(claim, node)) return [];
+  return [refusal(node, { code: "tolerated", message: next.message, until: next.dueAt, liftedBy: "its recovery" })];
+}
+
+function disabled({ treatment, policy, message }: Ill, { pool }: RepairRules): Objection | undefined {
+  if (treatment.mode !== "Disabled") return undefined;
+  const whose = pool === undefined ? "for claims of no pool" : `by NodePool ${pool.name}`;
+  const field =
+    policy.kind === "NodePool" && policy.path?.includes("policies") ? `${policy.path}.mode` : "spec.repair.mode";
+  return { code: "repair-disabled", message: `Repair is disabled ${whose}. ${message}`, liftedBy: `another ${field}` };
+}
+
+function foreign(claim: ClaimView, { picture, settings }: Context): Objection | undefined {
+  if (settings.foreignClaims === "repair" || isServed(claim, picture)) return undefined;
+  const message = `NodeClaim ${claim.name} (${claim.spec.nodeClassRef?.kind ?? "no class"}) belongs to another controller.`;
+  return { code: "foreign-claim", message, liftedBy: "that controller, or --foreign-claims=repair" };
+}
+
+function isServed({ spec }: ClaimView, { provider }: Context["picture"]): boolean {
+  return servedClass(spec.nodeClassRef, provider) !== undefined;
+}
+
+function unclear({ pool }: RepairRules): Objection | undefined {
+  if (pool?.invalid === undefined) return undefined;
+  const message = `NodePool ${pool.name} cannot be understood, so nothing of it is repaired: ${pool.invalid}`;
+  return { code: "pool-invalid", message, liftedBy: `mending NodePool ${pool.name}` };
+}
+
+function onHold({ node, claim, rules }: Patient, { now }: Context): Objection | undefined {
+  return repairHold(
+    [
+      { kind: "Node", view: node },
+      { kind: "NodeClaim", view: claim },
+      { kind: "NodePool", view: rules.pool },
+    ],
+    now,
+  );
+}
+
+function proposalOf({ node, claim, rules }: Patient, { first, due }: Due, context: Context): Proposal {
+  const { treatment, policy, dueAt } = first;
+  const failed = failedReboots(node, context);
+  const canReboot = treatment.action === "Reboot" && isServed(claim, context.picture);
+  const reboots = canReboot && failed < treatment.attempts;
+  const escalated = canReboot && !reboots ? ` ${failed} of ${treatment.attempts} reboots did not heal it.` : "";
+  return {
+    node: { name: node.name, uid: node.uid },
+    claim: { name: claim.name, uid: claim.uid },
+    action: "Repair",
+    ...(reboots ? { method: "Reboot" } : { method: "Terminate", termination: treatment.termination }),
+    askedBy: rules.pool
+      ? { kind: "NodePool", name: rules.pool.name, uid: rules.pool.uid }
+      : { kind: "Controller", name: "repair" },
+    message: `${first.message}${escalated}`,
+    policy,
+    evidence: due.filter(ill => ill.treatment.mode === treatment.mode).map(({ evidence }) => evidence),
+    dueAt,
+    priority: treatment.priority,
+    ...(treatment.mode === "DryRun" ? { dryRun: true } : {}),
+  };
+}
+
+/** In a row, since one last healed the node: each entry for it in the ledger, in the order of their names. */
+function failedReboots({ uid }: NodeView, { picture }: Context): number {
+  const base = actionName("Repair", uid);
+  let failed = 0;
+  for (let attempt = 1; ; attempt++) {
+    const action = picture.action(attempt === 1 ? base : `${base}-${attempt}`);
+    if (action === undefined) return failed;
+    if (action.spec.method !== "Reboot" || isOpen(action) || isDryRun(action)) continue;
+    if (action.status.phase === "Done") failed = 0;
+    else if (action.status.startedAt !== undefined) failed++;
+  }
+}
+
+/** It was granted already: what is open goes its way. */
+function isUnderRepair({ uid }: NodeView, { picture }: Context): boolean {
+  const open = picture.openActionOn(uid);
+  return open !== undefined && reasonsOf(open.spec).some(({ action }) => action === "Repair");
+}
+
+/** Nobody provisioned it through us, or nobody can tell which claim it has: only the latter is worth a word. */
+function withoutClaim(node: NodeView, { picture }: Context): Decision {
+  if (!node.finalizers.includes(terminationFinalizer) || !looksSick(node, picture.provider)) return nothing;
+  const message = `Node ${node.name} is sick, but no claim has its providerID, or more than one has: it is left alone.`;
+  return {
+    ...nothing,
+    refusals: [refusal(node, { code: "no-single-claim", message, liftedBy: "leaving it one claim" })],
+  };
+}
+
+function withoutPool(node: NodeView, { name, pool }: ClaimView, { picture }: Context): Decision {
+  if (!looksSick(node, picture.provider)) return nothing;
+  const message = `Node ${node.name} is sick, but NodePool ${pool} of its claim ${name} is not there to say what follows.`;
+  return { ...nothing, refusals: [refusal(node, { code: "pool-missing", message, liftedBy: `a NodePool ${pool}` })] };
+}
+
+function looksSick({ conditions }: NodeView, provider: RepairRules["provider"]): boolean {
+  return conditions.some(condition => rulingOn(condition, rulesWithoutPool(provider)) !== undefined);
+}
+
+function refusal({ name }: NodeView, objection: Objection): Refusal {
+  return { subject: `node/${name}`, ...objection };
+}

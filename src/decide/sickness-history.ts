@@ -1,0 +1,151 @@
+// What this process has seen of each node's conditions, by its own clock: so that a time which somebody wrote is believed
+// only as far as we were not there. Every replica remembers; nothing of it is stored; what is bad is for others to say.
+
+import { dayMs, type Instant, type Millis } from "../api/time.ts";
+import type { ConditionView, NodeView } from "../snapshot/views.ts";
+import { conditionOf } from "./conditions.ts";
+import type { NodeSeen } from "./correlated.ts";
+
+/** A status and reason as we saw it, from then until the next one; no status: the condition was not there. */
+export type Stretch = { readonly status: string; readonly reason: string; readonly from: Instant };
+
+/** Of a condition that has changed under our eyes, or whose time could not be believed. */
+export type ConditionHistory = {
+  /** Oldest first; the last is the present one. */
+  readonly stretches: readonly Stretch[];
+  /** Since when it is as it is, says its reporter; our own time of seeing it where that lies in the future or is missing. */
+  readonly since: Instant;
+};
+
+/** Read by rules: undefined means that nothing contradicts the condition's own time. */
+export type Sight = { history(nodeUid: string, conditionType: string): ConditionHistory | undefined };
+
+/** Nobody adds up what is longer ago. */
+const keptMs: Millis = dayMs;
+/** One change every ten seconds for more than an hour. */
+const stretchesMax = 512;
+
+export class ConditionMemory implements Sight {
+  readonly #byUid = new Map<string, Map<string, ConditionHistory>>();
+
+  history(nodeUid: string, conditionType: string): ConditionHistory | undefined {
+    return this.#byUid.get(nodeUid)?.get(conditionType);
+  }
+
+  /** For every visible change of a node. */
+  observe({ before, after }: NodeSeen, now: Instant): void {
+    if (before !== undefined && before.uid !== after?.uid) this.#byUid.delete(before.uid);
+    if (after === undefined) return;
+    const known = before?.uid === after.uid ? before : undefined;
+    for (const type of typesOf(known, after)) {
+      const history = this.history(after.uid, type);
+      const next = nextHistory(history, { before: known, after, type }, now);
+      if (next !== undefined && next !== history) this.#keep(after.uid, type, next);
+    }
+  }
+
+  #keep(uid: string, type: string, history: ConditionHistory): void {
+    const byType = this.#byUid.get(uid) ?? new Map<string, ConditionHistory>();
+    this.#byUid.set(uid, byType.set(type, history));
+  }
+}
+
+function typesOf(before: NodeView | undefined, { conditions }: NodeView): ReadonlySet<string> {
+  if (before?.conditions === conditions) return new Set();
+  return new Set([...(before?.conditions ?? []), ...conditions].map(({ type }) => type));
+}
+
+type Change = { readonly before: NodeView | undefined; readonly after: NodeView; readonly type: string };
+
+function nextHistory(
+  history: ConditionHistory | undefined,
+  { before, after, type }: Change,
+  now: Instant,
+): ConditionHistory | undefined {
+  const next = conditionOf(after.conditions, type);
+  if (before === undefined) {
+    const isDoubtful = next?.since === undefined || next.since > now;
+    return next && isDoubtful ? { stretches: [stretchOf(next, now)], since: now } : undefined;
+  }
+  const previous = conditionOf(before.conditions, type);
+  const isSameState = previous?.status === next?.status && previous?.reason === next?.reason;
+  const isSameTime = previous?.status === next?.status && previous?.since === next?.since;
+  if (isSameState && isSameTime) return history;
+  const known = history ?? firstHistory(previous, { createdAt: after.createdAt, now });
+  const from = Math.max(now, known.stretches.at(-1)?.from ?? now);
+  return {
+    stretches: isSameState ? known.stretches : bounded([...known.stretches, stretchOf(next, from)], now),
+    since: isSameTime ? known.since : Math.min(next?.since ?? now, now),
+  };
+}
+
+/** What we knew before its first change: since when it was so, only it can say. */
+function firstHistory(
+  condition: ConditionView | undefined,
+  { createdAt, now }: { createdAt: Instant; now: Instant },
+): ConditionHistory {
+  const from = Math.min(now, Math.max(condition?.since ?? createdAt, createdAt));
+  return { stretches: [stretchOf(condition, from)], since: from };
+}
+
+function stretchOf(condition: ConditionView | undefined, from: Instant): Stretch {
+  return { status: condition?.status ?? "", reason: condition?.reason ?? "", from };
+}
+
+function bounded(stretches: readonly Stretch[], now: Instant): readonly Stretch[] {
+  const first = stretches.findIndex((_, index) => (stretches[index + 1]?.from ?? now) > now - keptMs);
+  const kept = first > 0 ? stretches.slice(first) : stretches;
+  return kept.length > stretchesMax ? withoutFirst(kept) : kept;
+}
+
+/**
+ * One that flaps faster than we can remember is not forgiven: the oldest stretch is added to the next one of its kind, so
+ * that the sums stay what they are.
+ */
+function withoutFirst([oldest, ...rest]: readonly Stretch[]): readonly Stretch[] {
+  const same = rest.findIndex(({ status, reason }) => status === oldest?.status && reason === oldest.reason);
+  if (oldest === undefined || same < 0) return rest;
+  const lengthMs = (rest[0]?.from ?? oldest.from) - oldest.from;
+  return rest.map((stretch, index) => (index <= same ? { ...stretch, from: stretch.from - lengthMs } : stretch));
+}
+
+/** Of the last run of bad stretches, when it began; undefined: the last one is not bad. */
+export function runBegan(stretches: readonly Stretch[], isBad: (state: Stretch) => boolean): Instant | undefined {
+  const lastGood = stretches.findLastIndex(stretch => !isBad(stretch));
+  return stretches[lastGood + 1]?.from;
+}
+
+type Span = { readonly from: Instant; readonly until: Instant };
+
+/**
+ * When, if it stays bad, it will have been bad for `totalMs` within the last `windowMs`; undefined: never, or it is not
+ * bad now. What leaves the window while it is bad is replaced by what enters, so once due it stays due.
+ */
+export function addsUpAt(
+  stretches: readonly Stretch[],
+  { isBad, totalMs, windowMs }: { isBad: (state: Stretch) => boolean; totalMs: Millis; windowMs: Millis },
+): Instant | undefined {
+  const began = runBegan(stretches, isBad);
+  if (began === undefined || windowMs < totalMs || windowMs === 0) return undefined;
+  let tail = began - windowMs;
+  const earlier = spansOf(stretches, isBad).flatMap(({ from, until }) =>
+    until > tail && from < began ? { from: Math.max(from, tail), until } : [],
+  );
+  let missing = totalMs - earlier.reduce((sum, { from, until }) => sum + until - from, 0);
+  if (missing <= 0) return began;
+  // From here on each millisecond adds one; it takes one away too while the window's far end passes over bad time.
+  for (const { from, until } of earlier) {
+    if (tail + missing <= from) break;
+    missing -= from - tail;
+    tail = until;
+  }
+  return tail + missing + windowMs;
+}
+
+/** Those that are over, in order. */
+function spansOf(stretches: readonly Stretch[], isBad: (state: Stretch) => boolean): readonly Span[] {
+  return stretches.flatMap((stretch, index) => {
+    const until = stretches[index + 1]?.from;
+    return until !== undefined && isBad(stretch) ? { from: stretch.from, until } : [];
+  });
+}

@@ -1,0 +1,116 @@
+// What is wrong with a node, since when by whose clock, and when each of it is due. A back-dated time gains nothing where
+// we were watching, one in the future loses nothing, and what comes and goes is added up. Decides nothing.
+
+import type { Evidence } from "../api/node-action.ts";
+import { formatDuration, formatTime, type Instant, type Millis } from "../api/time.ts";
+import type { ConditionView, NodeView } from "../snapshot/views.ts";
+import { type RepairRules, type Ruling, rulingOn, type State } from "./repair-policy.ts";
+import { addsUpAt, type ConditionHistory, runBegan, type Sight } from "./sickness-history.ts";
+
+export type Sickness = {
+  readonly condition: ConditionView;
+  readonly ruling: Ruling;
+  readonly timing: Timing | Untimed;
+};
+
+export type Timing = {
+  /** Flapping: it is due for what it was in total, before the present spell alone would make it due. */
+  readonly kind: "Condition" | "Flapping";
+  readonly since: Instant;
+  readonly clock: NonNullable<Evidence["clock"]>;
+  readonly toleration: Millis;
+  readonly dueAt: Instant;
+};
+
+/** Nobody can tell when it is due, so it is not. */
+export type Untimed = { readonly doubt: string };
+
+/** In the order of the node's conditions. */
+export function sicknessesOf(node: NodeView, rules: RepairRules, sight: Sight): readonly Sickness[] {
+  return node.conditions.flatMap(condition => {
+    const ruling = rulingOn(condition, rules);
+    if (ruling === undefined) return [];
+    const history = sight.history(node.uid, condition.type);
+    const isBad = ({ status, reason }: Pick<State, "status" | "reason">) =>
+      rulingOn({ type: condition.type, status, reason }, rules) !== undefined;
+    return { condition, ruling, timing: timingOf({ node, condition, ruling, history, isBad }) };
+  });
+}
+
+export function isTimed(sickness: Sickness): sickness is Sickness & { readonly timing: Timing } {
+  return !("doubt" in sickness.timing);
+}
+
+type Case = Omit<Sickness, "timing"> & {
+  readonly node: NodeView;
+  readonly history: ConditionHistory | undefined;
+  readonly isBad: (state: Pick<State, "status" | "reason">) => boolean;
+};
+
+function timingOf({ node, condition, ruling, history, isBad }: Case): Timing | Untimed {
+  const { toleration, flappingWindow } = ruling;
+  if (!toleration.ok) return { doubt: `its toleration cannot be read: ${toleration.error}` };
+  if (!flappingWindow.ok) return { doubt: `spec.repair.flappingWindow cannot be read: ${flappingWindow.error}` };
+  const spell = spellOf({ node, condition, history, isBad });
+  if (spell === undefined) return { doubt: `it does not say since when, and nobody saw it begin` };
+  const dueAt = spell.since + toleration.value;
+  const totalMs = toleration.value;
+  const sum = { isBad, totalMs, windowMs: flappingWindow.value };
+  const addedUpAt = history && addsUpAt(history.stretches, sum);
+  const isFlapping = addedUpAt !== undefined && addedUpAt < dueAt;
+  return {
+    kind: isFlapping ? "Flapping" : "Condition",
+    ...spell,
+    toleration: totalMs,
+    dueAt: isFlapping ? addedUpAt : dueAt,
+  };
+}
+
+type Spell = Pick<Timing, "since" | "clock">;
+
+/** The latest of what the reporter says, when we last saw it otherwise, and when the node came to be. */
+function spellOf({ node, condition, history, isBad }: Omit<Case, "ruling">): Spell | undefined {
+  const said = history?.since ?? condition.since;
+  if (said === undefined) return undefined;
+  const seen = history && runBegan(history.stretches, isBad);
+  const reported: Spell = { since: said, clock: said === condition.since ? "Reporter" : "Observer" };
+  const observed: Spell = seen !== undefined && seen > said ? { since: seen, clock: "Observer" } : reported;
+  return node.createdAt > observed.since ? { since: node.createdAt, clock: "Creation" } : observed;
+}
+
+/** As it stands in the ledger, so that it can be judged again without us. */
+export function evidenceOf(
+  { condition, ruling, timing }: Sickness & { readonly timing: Timing },
+  { resourceVersion }: NodeView,
+): Omit<Evidence, "seenAt"> {
+  const { kind, since, clock, toleration, dueAt } = timing;
+  return {
+    kind,
+    conditionType: condition.type,
+    conditionStatus: condition.status,
+    conditionReason: condition.reason,
+    message: sentenceOf({ condition, ruling, timing }),
+    since: formatTime(since),
+    clock,
+    toleration: formatDuration(toleration),
+    dueAt: formatTime(dueAt),
+    resourceVersion,
+  };
+}
+
+const wordsOfClock: Record<Timing["clock"], string> = {
+  Reporter: "as it says itself",
+  Observer: "as we saw it",
+  Creation: "the node being no older",
+};
+
+/** For people; the whole of it in instants, so that it stays true. */
+export function sentenceOf({ condition, ruling, timing }: Sickness & { readonly timing: Timing }): string {
+  const { kind, since, clock, toleration, dueAt } = timing;
+  const state = `${condition.type}=${condition.status}${condition.reason === "" ? "" : ` (${condition.reason})`}`;
+  const place = [ruling.place.kind, ruling.place.name, ruling.place.path].filter(Boolean).join(" ");
+  const borne = `${formatDuration(toleration)} (${place})`;
+  return kind === "Flapping"
+    ? `${state} comes and goes, now since ${formatTime(since)}; at ${formatTime(dueAt)} it had been there for ${borne} in all.`
+    : `${state} since ${formatTime(since)}, ${wordsOfClock[clock]}; it is tolerated for ${borne}, until ${formatTime(dueAt)}.`;
+}
