@@ -61,3 +61,12 @@ describe("virtual time", () => {
     expect(seen).toEqual(["kept"]);
   });
 });
+
+test("time passes in whole milliseconds, and never less than was asked for", async () => {
+  const clock = new VirtualClock(1_767_225_600_000);
+  const seen: number[] = [];
+  clock.after(0.0001, () => seen.push(clock.monotonic()));
+  clock.after(2.5, () => seen.push(clock.monotonic()));
+  await clock.runFor(10);
+  expect(seen).toEqual([1, 3]);
+});

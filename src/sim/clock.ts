@@ -26,7 +26,8 @@ export class VirtualClock implements Clock {
   }
 
   after(delayMs: number, run: () => void): () => void {
-    const timer = { at: this.#now + Math.max(0, delayMs), order: this.#order++, run };
+    // Whole milliseconds, as the wall clock of a real machine has them: a wait of less would let time stand still.
+    const timer = { at: this.#now + Math.max(0, Math.ceil(delayMs)), order: this.#order++, run };
     push(this.#heap, timer);
     // A cancelled timer stays in the heap until its time: it costs less than finding it.
     return () => {
