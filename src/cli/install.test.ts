@@ -26,7 +26,14 @@ type Pod = {
 };
 
 const documents = (yaml: string) => parseAllDocuments(yaml).map(document => document.toJS() as Manifest);
-const objects = async (...args: string[]) => documents((await install(...args)).out);
+const printedByArgs = new Map<string, Promise<Manifest[]>>();
+/** Printed and read once for each command line: the CRDs are long. */
+const objects = (...args: string[]): Promise<Manifest[]> => {
+  const key = args.join(" ");
+  const printed = printedByArgs.get(key) ?? install(...args).then(({ out }) => documents(out));
+  printedByArgs.set(key, printed);
+  return printed;
+};
 const rolesIn = (all: readonly Manifest[]) => all.filter(({ kind }) => kind.endsWith("Role")) as Role[];
 const podIn = (all: readonly Manifest[]) => {
   const deployment = all.find(({ kind }) => kind === "Deployment") as unknown as { spec: { template: { spec: Pod } } };

@@ -98,7 +98,7 @@ const everywhere: readonly Permission[] = [
     why: "The ledger: written before anything is done, kept for a week.",
   },
   { group: "fettle.dev", resource: "nodeactions/status", verbs: ["patch"], why: "How far the action is." },
-  { group: "fettle.dev", resource: "safetypolicies", verbs: watched, why: "The caps over everything." },
+  { group: "fettle.dev", resource: "safetypolicies", verbs: ["get", ...watched], why: "The caps over everything." },
   { group: "fettle.dev", resource: "safetypolicies/status", verbs: ["patch"], why: "How much of them is used." },
   {
     ...leases,

@@ -65,8 +65,8 @@ describe("what is told only to those who ask for details", () => {
   });
 
   test("but not a claim's finalizer, nor an action's phase", () => {
-    const finalizer: Command = { ...status, metadata: { removeFinalizers: ["f"] } } as Command;
-    const phase: Command = { ...steps, progress: { phase: "Done" } } as Command;
+    const finalizer: Command = { ...status, metadata: { removeFinalizers: ["f"] } };
+    const phase: Command = { ...steps, progress: { phase: "Done" } };
     expect([finalizer, phase].map(command => levelOf(ended(command, { result: "done" })))).toEqual(["info", "info"]);
   });
 });
