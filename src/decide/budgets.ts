@@ -85,10 +85,11 @@ function wordsOf({ disruption }: EffectiveNodePool, initialized: number): readon
 
 type Reading = Pick<Word, "allowed" | "doubt" | "isActive" | "edgeAfter">;
 
-function readBudget({ nodes, window: written }: EffectiveBudget, initialized: number): Reading {
+function readBudget(budget: EffectiveBudget, initialized: number): Reading {
+  const { nodes, window: written } = budget;
   const amount = parseAmount(nodes);
   if (!amount.ok) return { allowed: 0, doubt: amount.error, ...always };
-  const count = roundedUp(amount.value, initialized);
+  const count = Math.max(roundedUp(amount.value, initialized), isPace(budget) ? 1 : 0);
   if (written === undefined) return { allowed: count, ...always };
   const window = parseWindow(written);
   if (!window.ok) return { allowed: 0, doubt: window.error, ...always };
@@ -193,17 +194,18 @@ function budgetOf(pool: PoolView, word: Word, { going, now }: { going: readonly 
   };
 }
 
-/** Where nobody wrote a budget for Repair: at least one, and what is counted is repairs alone, with their successors. */
+/** What is counted is repairs alone, with their successors. */
 function paceOf(pool: PoolView, word: Word, { going, context }: Omit<Surroundings, "health">): Numbers {
   return {
     place: placeOf(pool, word),
     what: `under repair in NodePool ${pool.name} or not yet followed by another`,
-    allowed: Math.max(1, word.allowed),
+    allowed: word.allowed,
     ...repairsUnderWay(pool, going, context),
   };
 }
 
-function isPace({ path, actions }: Word): boolean {
+/** Where nobody wrote a budget for Repair it has a pace: at least one, and counted otherwise. */
+function isPace({ path, actions }: Pick<EffectiveBudget, "path" | "actions">): boolean {
   return path === "default" && actions.includes("Repair");
 }
 

@@ -41,7 +41,7 @@ function hasTakenFrom({ name }: PoolView, { spec, status }: ActionView): boolean
 
 /**
  * Which claim follows which node is written nowhere: to each repair, in order, the first claim that was made since it was
- * decided. Claims that came for another reason may stand in; then room was there sooner, and that is what it is about.
+ * decided, in the same second at the earliest. One that came for another reason may stand in: there is room again.
  */
 function withoutSuccessor(gone: readonly ActionView[], claims: Iterable<ClaimView>): readonly ActionView[] {
   const inOrder = [...gone].sort((a, b) => decidedAt(a) - decidedAt(b));

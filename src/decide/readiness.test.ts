@@ -1,0 +1,169 @@
+import { describe, expect, test } from "vitest";
+import {
+  aCondition,
+  aClaim,
+  aNode,
+  aPool,
+  aSafetyPolicy,
+  at,
+  aWorld,
+  type WorldOptions,
+  t0,
+} from "../../test/builders.ts";
+import type { Instant } from "../api/time.ts";
+import type { ClaimView } from "../snapshot/views.ts";
+import type { Context } from "./decision.ts";
+import { decideReadiness, hasBeenReady, readyBy } from "./readiness.ts";
+import { doNotRepairKey } from "./repair-hold.ts";
+
+function decide(world: WorldOptions, now: Instant) {
+  const settings: Context["settings"] = { cluster: "c", dryRun: false, foreignClaims: "ignore" };
+  return decideReadiness("a", { picture: aWorld(world), now, settings, epoch: 1 });
+}
+
+const spec = { readinessTTL: "30m" };
+const unregistered = (more: Parameters<typeof aClaim>[1] = {}) =>
+  aClaim("a", { stage: "launched", pool: "gpu", spec, ...more });
+const world = (claim: ClaimView, more: WorldOptions = {}): WorldOptions => ({
+  claims: [claim],
+  pools: [aPool("gpu")],
+  ...more,
+});
+const codes = (of: { refusals: readonly { code: string }[] }) => of.refusals.map(({ code }) => code);
+
+describe("a claim that never registered", () => {
+  test("is looked at again when its TTL ends, one millisecond before, and goes at that instant", () => {
+    const before = decide(world(unregistered()), at("30m") - 1);
+    expect(before).toMatchObject({ commands: [], refusals: [], wakeAt: at("30m") });
+    const due = decide(world(unregistered()), at("30m"));
+    const why = "Claim a brought no node within its readinessTTL of 30m, until 2026-01-01T00:30:00Z.";
+    expect(due).toEqual({
+      commands: [{ kind: "delete-claim", claim: { name: "a", uid: "a-claim-uid" }, resourceVersion: "1", why }],
+      proposals: [],
+      refusals: [],
+      notices: [
+        {
+          about: { kind: "NodeClaim", name: "a", uid: "a-claim-uid" },
+          type: "Warning",
+          reason: "ReadinessTTLExceeded",
+          message: why,
+        },
+      ],
+      wakeAt: undefined,
+    });
+    expect(decide(world(unregistered()), at("9h"))).toEqual(due);
+  });
+
+  test("has 15 minutes where nobody says otherwise, launched or not", () => {
+    const claim = aClaim("a", { stage: "new", pool: "gpu" });
+    expect(decide(world(claim), at("15m") - 1)).toMatchObject({ commands: [], wakeAt: at("15m") });
+    const [command] = decide(world(claim), at("15m")).commands;
+    expect(command).toMatchObject({ kind: "delete-claim", why: expect.stringContaining("was not launched") });
+  });
+
+  test("goes whatever the mode of repair: nothing runs on it", () => {
+    const pools = [aPool("gpu", { spec: { repair: { mode: "Disabled" } } })];
+    expect(decide(world(unregistered(), { pools }), at("30m")).commands).toHaveLength(1);
+    expect(decide({ claims: [aClaim("a", { stage: "launched", spec })] }, at("30m")).commands).toHaveLength(1);
+  });
+
+  test.each([
+    ["has gone for another reason", unregistered({ deletingSince: at("1m") })],
+    ["is only asked for yet", unregistered({ isProvisional: true })],
+    [
+      "is another controller's",
+      unregistered({ spec: { ...spec, nodeClassRef: { group: "x", kind: "Y", name: "z" } } }),
+    ],
+    [
+      "could not be launched, and goes by that",
+      unregistered({ conditions: [aCondition("Launched", "False", { reason: "InsufficientCapacity" })] }),
+    ],
+  ])("is left alone if it %s", (_what, claim) => {
+    expect(decide(world(claim), at("9h"))).toMatchObject({ commands: [], refusals: [], wakeAt: undefined });
+  });
+
+  test.each<readonly [string, string, ClaimView, WorldOptions]>([
+    ["a node is there after all", "node-not-registered", unregistered(), { nodes: [aNode("a")] }],
+    ["the claim says so", "do-not-repair", unregistered({ annotations: { [doNotRepairKey]: "true" } }), {}],
+    [
+      "the pool says so",
+      "do-not-repair",
+      unregistered(),
+      { pools: [aPool("gpu", { annotations: { [doNotRepairKey]: "true" } })] },
+    ],
+    ["the pool is in dry run", "dry-run", unregistered(), { pools: [aPool("gpu", { spec: { dryRun: true } })] }],
+    ["the picture is stale", "picture-stale", unregistered(), { staleness: { resource: "nodes", message: "old" } }],
+    [
+      "everything is frozen",
+      "frozen",
+      unregistered(),
+      { safety: aSafetyPolicy({ freeze: { reason: "audit", scope: "Everything" } }) },
+    ],
+    ["its TTL cannot be read", "readiness-ttl-unreadable", unregistered({ spec: { readinessTTL: "soon" } }), {}],
+  ])("stays if %s", (_what, code, claim, more) => {
+    const held = decide(world(claim, more), at("9h"));
+    expect(held.commands).toEqual([]);
+    expect(codes(held)).toEqual([code]);
+    expect(held.refusals[0]).toMatchObject({ subject: "claim/a", message: expect.stringMatching(/\.$|audit$|old$/) });
+  });
+
+  test("stays until the time that do-not-repair names, and goes at it", () => {
+    const claim = unregistered({ annotations: { [doNotRepairKey]: "2026-01-01T02:00:00Z" } });
+    expect(decide(world(claim), at("2h") - 1)).toMatchObject({ commands: [], wakeAt: at("2h") });
+    expect(decide(world(claim), at("2h")).commands).toHaveLength(1);
+  });
+});
+
+describe("seed 001", () => {
+  const registered = (more: Parameters<typeof aClaim>[1] = {}) => {
+    const conditions = [aCondition("Launched", "True"), aCondition("Registered", "True", { since: at("1m") })];
+    return aClaim("a", { stage: "registered", pool: "gpu", spec, conditions, ...more });
+  };
+
+  test("Timeout Flow: registered at T+1m, its TTL of 30m ends at T+31m", () => {
+    expect(readyBy(registered())).toEqual({ since: at("1m"), ttl: "30m", dueAt: at("31m") });
+    expect(hasBeenReady(registered(), aNode("a", { ready: "Unknown" }))).toBe(false);
+    // The node's, not the claim's affair.
+    expect(decide(world(registered(), { nodes: [aNode("a", { ready: "Unknown" })] }), at("9h"))).toMatchObject({
+      commands: [],
+      refusals: [],
+    });
+  });
+
+  test("Normal Flow: once Ready, ever after", () => {
+    expect(hasBeenReady(registered(), aNode("a", { ready: "True" }))).toBe(true);
+    const recorded = registered({ status: { firstReadyTime: "2026-01-01T00:25:00Z" } });
+    expect(hasBeenReady(recorded, aNode("a", { ready: "Unknown" }))).toBe(true);
+  });
+
+  test("a foreign claim has no record of ours: it was Ready if it is initialized", () => {
+    expect(hasBeenReady(aClaim("a"), aNode("a", { ready: "False" }))).toBe(true);
+  });
+
+  test("a node's own label proves nothing", () => {
+    const node = aNode("a", { ready: "False", labels: { "karpenter.sh/initialized": "true" } });
+    expect(hasBeenReady(registered(), node)).toBe(false);
+  });
+
+  test("Ready but not initialized past the TTL is told, and stays", () => {
+    const taint = { message: "Node a still has the startup taint x.", reason: "StartupTaintsExist" };
+    const conditions = [...registered().conditions, aCondition("Initialized", "Unknown", taint)];
+    const nodes = [aNode("a")];
+    const claim = registered({ conditions });
+    expect(decide(world(claim, { nodes }), at("31m") - 1)).toMatchObject({
+      refusals: [],
+      notices: [],
+      wakeAt: at("31m"),
+    });
+    const told = decide(world(claim, { nodes }), at("31m"));
+    expect(codes(told)).toEqual(["not-initialized"]);
+    expect(told).toMatchObject({ commands: [], proposals: [], notices: [{ reason: "NotInitialized" }] });
+    expect(told.refusals[0]?.message).toContain("still has the startup taint x.");
+  });
+
+  test("one that is initialized, or whose node is not there, is not told of", () => {
+    expect(decide(world(aClaim("a", { pool: "gpu", spec }), { nodes: [aNode("a")] }), at("9h")).refusals).toEqual([]);
+    expect(decide(world(registered()), at("9h")).refusals).toEqual([]);
+    expect(decide({}, t0)).toMatchObject({ refusals: [], wakeAt: undefined });
+  });
+});
