@@ -52,6 +52,8 @@ class SimulatedProvider implements InstanceProvider {
   readonly #api: KubeApi;
   readonly #clock: Clock;
   readonly #classes: SimulatedClasses;
+  /** An API in the same process hands out the same object as long as nothing changes: each is read once. */
+  readonly #listed = new WeakMap<KubeObject, Instance>();
 
   constructor(options: SimulatedProviderOptions) {
     this.#api = options.api;
@@ -107,10 +109,11 @@ class SimulatedProvider implements InstanceProvider {
         const page = { ...query, limit: pageItemsMax, ...(more !== "" && { continue: more }) };
         const list: { items: KubeObject[]; continue?: string } = await this.#api.list(simulatedInstances, page);
         for (const object of list.items) {
-          const parsed = parseSimulatedInstance(object);
+          const listed = this.#listed.get(object) ?? listedInstance(object);
           // Whoever counts instances must not count one too few.
-          if (!parsed.ok) return failure("Invalid", parsed.error);
-          instances.push(asInstance(parsed.value));
+          if ("error" in listed) return listed;
+          this.#listed.set(object, listed);
+          instances.push(listed);
         }
         more = list.continue;
       }
@@ -234,6 +237,11 @@ function chosenOffer(claim: NodeClaim, { offers, effective }: ClassView): Offer 
   const hasCapacity = ({ type, zone, capacityType }: Offer) =>
     !faultsStriking(effective, { type: type.name, zone, capacityType }, uid).some(({ kind }) => kind === "NoCapacity");
   return cheapestOffer(offers, { requirements, requests, claimUid: uid }, hasCapacity);
+}
+
+function listedInstance(object: KubeObject): Instance | ProviderError {
+  const parsed = parseSimulatedInstance(object);
+  return parsed.ok ? asInstance(parsed.value) : failure("Invalid", parsed.error);
 }
 
 function asInstance(instance: SimulatedInstance): Instance {

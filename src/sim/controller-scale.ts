@@ -13,16 +13,33 @@ export function controllerOf({ metadata }: KubeObject): ControllerRef | undefine
   return owner && { apiVersion: owner.apiVersion, kind: owner.kind, name: owner.name, uid: owner.uid };
 }
 
-type Controlled = ReadonlyMap<string, { controller: ControllerRef | undefined }>;
+/** Whose the pods of a set are: each controller with its pods, in the order in which the first of them came. */
+export class Controllers {
+  readonly #byUid = new Map<string, { readonly controller: ControllerRef; readonly pods: Set<string> }>();
+
+  values(): Iterable<{ readonly controller: ControllerRef; readonly pods: ReadonlySet<string> }> {
+    return this.#byUid.values();
+  }
+
+  move(pod: string, from: ControllerRef | undefined, to: ControllerRef | undefined): void {
+    if (from?.uid === to?.uid) return;
+    const left = this.#byUid.get(from?.uid ?? "");
+    left?.pods.delete(pod);
+    if (from !== undefined && left?.pods.size === 0) this.#byUid.delete(from.uid);
+    if (to === undefined) return;
+    const joined = this.#byUid.get(to.uid) ?? { controller: to, pods: new Set() };
+    joined.pods.add(pod);
+    this.#byUid.set(to.uid, joined);
+  }
+}
 
 /** The sum over the pods' controllers, each once; pods without one count nothing. A sentence when one has no scale. */
-export function expectedScale(backend: Backend, namespace: string, pods: Controlled): number | string {
+export function expectedScale(backend: Backend, namespace: string, controllers: Controllers): number | string {
   const scaleByUid = new Map<string, number>();
-  for (const [name, { controller }] of pods) {
-    if (controller === undefined || scaleByUid.has(controller.uid)) continue;
+  for (const { controller, pods } of controllers.values()) {
     const found = scaleFor(backend, namespace, controller);
     if (typeof found === "string") return found;
-    if (found === undefined) return `found no controllers for pod "${name}"`;
+    if (found === undefined) return `found no controllers for pod "${[...pods][0]}"`;
     scaleByUid.set(found.uid, found.scale);
   }
   return [...scaleByUid.values()].reduce((sum, scale) => sum + scale, 0);

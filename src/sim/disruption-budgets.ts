@@ -4,7 +4,7 @@
 import type { KubeObject } from "../api/meta.ts";
 import { type LabelSelector, matches, type Selector, selectorOf } from "../api/selector.ts";
 import { type Backend, save } from "./backend.ts";
-import { type ControllerRef, controllerOf, expectedScale } from "./controller-scale.ts";
+import { type ControllerRef, Controllers, controllerOf, expectedScale } from "./controller-scale.ts";
 import type { Change } from "./history.ts";
 import { deepCopy, deepEqual } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
@@ -46,7 +46,36 @@ export type Budget = KubeObject & {
 const deletionTimeoutMs = 2 * 60_000;
 
 type PodView = { isHealthy: boolean; isDeleting: boolean; controller: ControllerRef | undefined };
-type Tracked = { selector: LabelSelector | undefined; parsed: Selector | undefined; pods: Map<string, PodView> };
+type Tracked = { selector: LabelSelector | undefined; parsed: Selector | undefined; pods: TrackedPods };
+
+/** The pods of one budget, with what is counted of them: budgets of thousands are settled with every change. */
+class TrackedPods {
+  /** Ready and not being deleted. */
+  healthyCount = 0;
+  readonly controllers = new Controllers();
+  readonly #byName = new Map<string, PodView>();
+
+  get size(): number {
+    return this.#byName.size;
+  }
+
+  get(name: string): PodView | undefined {
+    return this.#byName.get(name);
+  }
+
+  set(name: string, pod: PodView | undefined): void {
+    const before = this.#byName.get(name);
+    if (before !== undefined && isHealthy(before)) this.healthyCount--;
+    if (pod !== undefined && isHealthy(pod)) this.healthyCount++;
+    this.controllers.move(name, before?.controller, pod?.controller);
+    if (pod === undefined) this.#byName.delete(name);
+    else this.#byName.set(name, pod);
+  }
+}
+
+function isHealthy(pod: PodView): boolean {
+  return pod.isHealthy && !pod.isDeleting;
+}
 
 export function budgetKind({ kinds }: Backend): ServedKind | undefined {
   return kinds.find({ group: "policy", version: "v1", plural: "poddisruptionbudgets" });
@@ -85,7 +114,7 @@ export class DisruptionBudgets {
   /** Reads the namespace's pods once; from then on their changes are followed. */
   #track(key: string, selector: LabelSelector | undefined): void {
     const parsed = selector && selectorOf(selector);
-    const tracked: Tracked = { selector, parsed: parsed?.ok ? parsed.value : undefined, pods: new Map() };
+    const tracked: Tracked = { selector, parsed: parsed?.ok ? parsed.value : undefined, pods: new TrackedPods() };
     this.#trackedByKey.set(key, tracked);
     const pods = this.#backend.store.collection("pods");
     for (const podKey of pods.keys.range(namespacePrefix(key))) {
@@ -100,10 +129,10 @@ export class DisruptionBudgets {
       const tracked = this.#trackedByKey.get(budgetKey);
       if (tracked === undefined) continue;
       const { name } = stored.object.metadata;
-      const wasIn = tracked.pods.has(name);
-      if (type === "DELETED") tracked.pods.delete(name);
+      const wasIn = tracked.pods.get(name) !== undefined;
+      if (type === "DELETED") tracked.pods.set(name, undefined);
       else follow(tracked, stored.object);
-      if (wasIn || tracked.pods.has(name)) this.#queue.add(budgetKey);
+      if (wasIn || tracked.pods.get(name) !== undefined) this.#queue.add(budgetKey);
     }
   }
 
@@ -132,7 +161,7 @@ function namespacePrefix(key: string): string {
 
 function follow({ parsed, pods }: Tracked, pod: KubeObject): void {
   const { name, labels, deletionTimestamp } = pod.metadata;
-  if (parsed === undefined || !matches(parsed, labels)) pods.delete(name);
+  if (parsed === undefined || !matches(parsed, labels)) pods.set(name, undefined);
   else
     pods.set(name, {
       isHealthy: isReady(pod),
@@ -144,17 +173,13 @@ function follow({ parsed, pods }: Tracked, pod: KubeObject): void {
 type Counts = { expectedPods: number; desiredHealthy: number };
 
 /** A sentence instead of counts when a pod's controller cannot be asked for its scale. */
-function countsOf(
-  backend: Backend,
-  { metadata, spec = {} }: Budget,
-  pods: ReadonlyMap<string, PodView>,
-): Counts | string {
+function countsOf(backend: Backend, { metadata, spec = {} }: Budget, pods: TrackedPods): Counts | string {
   const { minAvailable, maxUnavailable } = spec;
   if (maxUnavailable === undefined && typeof minAvailable !== "string") {
     // Neither field: nothing is expected, so nothing may go.
     return { expectedPods: minAvailable === undefined ? 0 : pods.size, desiredHealthy: minAvailable ?? 0 };
   }
-  const expectedPods = expectedScale(backend, metadata.namespace ?? "", pods);
+  const expectedPods = expectedScale(backend, metadata.namespace ?? "", pods.controllers);
   if (typeof expectedPods === "string") return expectedPods;
   const asked = maxUnavailable ?? minAvailable;
   const count = roundedUp(asked, expectedPods);
@@ -170,7 +195,7 @@ function roundedUp(asked: number | string | undefined, total: number): number | 
 }
 
 /** Evictions that are granted and not yet carried out; those that took too long are taken back. */
-function stillDisrupted({ status }: Budget, pods: ReadonlyMap<string, PodView>, now: number): Record<string, string> {
+function stillDisrupted({ status }: Budget, pods: TrackedPods, now: number): Record<string, string> {
   const waiting: Record<string, string> = {};
   for (const [name, at] of Object.entries(status?.disruptedPods ?? {})) {
     const pod = pods.get(name);
@@ -179,12 +204,9 @@ function stillDisrupted({ status }: Budget, pods: ReadonlyMap<string, PodView>, 
   return waiting;
 }
 
-function healthyCount(pods: ReadonlyMap<string, PodView>, disrupted: Readonly<Record<string, string>>): number {
-  let count = 0;
-  for (const [name, pod] of pods) {
-    if (pod.isHealthy && !pod.isDeleting && !Object.hasOwn(disrupted, name)) count++;
-  }
-  return count;
+function healthyCount(pods: TrackedPods, disrupted: Readonly<Record<string, string>>): number {
+  const leaving = Object.keys(disrupted).flatMap(name => pods.get(name) ?? []);
+  return pods.healthyCount - leaving.filter(isHealthy).length;
 }
 
 type Settled = Counts & { healthy: number; disrupted: Record<string, string> };

@@ -91,16 +91,16 @@ function bytesOf(object: KubeObject | undefined): Buffer {
  * which nobody looks at for a long time. Loading a big cluster so leaves little behind that was parsed and aged.
  */
 export class RecentlyUsed {
-  readonly #used: Ring;
-  readonly #newcomers: Ring;
+  readonly #rings: { readonly used: Ring; readonly newcomers: Ring } | undefined;
 
+  /** With a capacity of Infinity nothing ever cools, and nothing need be remembered for it. */
   constructor(capacity: number, newcomerMax = 256) {
-    this.#used = new Ring(capacity);
-    this.#newcomers = new Ring(Math.min(newcomerMax, capacity));
+    if (!Number.isFinite(capacity)) return;
+    this.#rings = { used: new Ring(capacity), newcomers: new Ring(Math.min(newcomerMax, capacity)) };
   }
 
   add(stored: StoredObject, isInUse: boolean): void {
-    (isInUse ? this.#used : this.#newcomers).add(stored);
+    this.#rings?.[isInUse ? "used" : "newcomers"].add(stored);
   }
 }
 

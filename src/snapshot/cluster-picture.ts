@@ -163,7 +163,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
 
   setInstanceList(view: InstanceListView): void {
     this.#instanceList = view;
-    this.listInstances(view.instances);
+    this.listInstances(view);
     this.#forgetInstances(view);
     this.#mark(["cluster"]);
   }

@@ -67,7 +67,7 @@ function seenByCluster(node: NodeView | undefined): unknown {
 function* byClaim(picture: IndexedPicture, change: Change<ClaimView>): Subjects {
   const { before, after } = change;
   yield* bySurplus(picture, change);
-  const isUnlisted = states(change).some(({ providerID }) => !picture.isListed(providerID));
+  const isUnlisted = states(change).some(claim => picture.isUnlisted(claim));
   if (isUnlisted || !isEqual(claimSeenByCluster(before), claimSeenByCluster(after))) yield "cluster";
   const concernsPool = !isEqual(seenByPool(before), seenByPool(after));
   for (const claim of states(change)) {

@@ -19,6 +19,7 @@ import type {
   AttachmentView,
   ClaimView,
   DisruptionBudgetView,
+  InstanceListView,
   NodeView,
   PodView,
   PoolView,
@@ -166,9 +167,8 @@ export class IndexedPicture {
   nodesWith(providerID: string | undefined): readonly NodeView[] {
     return this.#nodesByProviderID.of(providerID);
   }
-  /** Also where there is no list yet, or no instance to look for in it. */
-  isListed(providerID: string | undefined): boolean {
-    return this.#instanceMatches.isListed(providerID);
+  isUnlisted(claim: ClaimView): boolean {
+    return this.#instanceMatches.isUnlisted(claim);
   }
   deletingClaims(): readonly ClaimView[] {
     return this.#deletingClaims.values();
@@ -186,8 +186,8 @@ export class IndexedPicture {
     return this.#actions.openOfClaim(claimUid);
   }
 
-  protected listInstances(instances: readonly ListedInstance[]): void {
-    this.#instanceMatches.list(instances);
+  protected listInstances(list: InstanceListView): void {
+    this.#instanceMatches.list(list);
   }
 
   protected get<K extends Kind>(kind: K, name: string, namespace?: string): ViewByKind[K] | undefined {

@@ -1,10 +1,11 @@
-// Which listed instances no claim knows, and which claims name an instance that the provider's last list lacks. Kept with
-// every list and every claim: nearly always there are none, and then nobody has to look through all.
+// Which listed instances no claim knows, and which claims had an instance when the provider's last list was made and are
+// not in it. Kept with every list and every claim: nearly always there are none, and then nobody looks through all.
 
+import type { Instant } from "../api/time.ts";
 import type { ListedInstance } from "./instance.ts";
 import { Grouped, Ordered } from "./ordered.ts";
 import type { Change } from "./tables.ts";
-import type { ClaimView } from "./views.ts";
+import type { ClaimView, InstanceListView } from "./views.ts";
 
 type LookUps = {
   claims(): readonly ClaimView[];
@@ -14,8 +15,8 @@ type LookUps = {
 export class InstanceMatches {
   readonly #look: LookUps;
   readonly #claimCountByUid = new Map<string, number>();
-  /** Undefined: there has been no list, so that nothing is missing from it. */
-  #listed: ReadonlyMap<string, ListedInstance> | undefined;
+  #listedAt: Instant = Number.NEGATIVE_INFINITY;
+  #listed: ReadonlyMap<string, ListedInstance> = new Map();
   #listedByClaimUid = new Grouped<ListedInstance>();
   #unclaimed = new Ordered<ListedInstance>();
   #unlisted = new Ordered<ClaimView>();
@@ -33,11 +34,14 @@ export class InstanceMatches {
     return this.#unlisted.values();
   }
 
-  isListed(providerID: string | undefined): boolean {
-    return providerID === undefined || this.#listed === undefined || this.#listed.has(providerID);
+  isUnlisted({ providerID, conditions, createdAt }: ClaimView): boolean {
+    if (providerID === undefined || this.#listed.has(providerID)) return false;
+    const launchedAt = conditions.find(({ type }) => type === "Launched")?.since ?? createdAt;
+    return launchedAt <= this.#listedAt;
   }
 
-  list(instances: readonly ListedInstance[]): void {
+  list({ at, instances }: InstanceListView): void {
+    this.#listedAt = at;
     this.#listed = new Map(instances.map(instance => [instance.providerID, instance]));
     this.#listedByClaimUid = new Grouped();
     this.#unclaimed = new Ordered();
@@ -54,7 +58,7 @@ export class InstanceMatches {
     this.#count(before?.uid, -1);
     this.#count(after?.uid, 1);
     for (const providerID of new Set([before?.providerID, after?.providerID])) {
-      this.#judgeInstance(this.#listed?.get(providerID ?? ""));
+      this.#judgeInstance(this.#listed.get(providerID ?? ""));
     }
     for (const uid of new Set([before?.uid, after?.uid])) {
       for (const instance of this.#listedByClaimUid.of(uid)) this.#judgeInstance(instance);
@@ -79,7 +83,7 @@ export class InstanceMatches {
   }
 
   #judgeClaim(name: string, claim: ClaimView | undefined): void {
-    if (claim === undefined || this.isListed(claim.providerID)) this.#unlisted.delete(name);
-    else this.#unlisted.set(name, claim);
+    if (claim !== undefined && this.isUnlisted(claim)) this.#unlisted.set(name, claim);
+    else this.#unlisted.delete(name);
   }
 }

@@ -88,7 +88,11 @@ class Run {
     this.#seed = options.seed ?? scenario.seed ?? 1;
     const clock = this.#clock;
     // Objects are read as values all the time here: none is worth keeping as bytes.
-    this.#server = clusterInTheBox({ clock, random: this.#chance(1), store: { parsedObjectCountMax: 1_000_000 } });
+    this.#server = clusterInTheBox({
+      clock,
+      random: this.#chance(1),
+      store: { parsedObjectCountMax: Number.POSITIVE_INFINITY },
+    });
     this.#objects = new ClusterObjects(this.#server);
     this.#watches = new WatchLines(clock, this.#chance(2), watchDelayMaxMs);
     this.#apiFaults = new ActiveFaults(clock, this.#chance(3));
