@@ -1,0 +1,34 @@
+// The stories in which deliberate bugs must show: those of scenarios/, and some that look closely at one thing. Each holds
+// for the controller as it is.
+
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { drainStories } from "./drain-stories.ts";
+import { instanceStories } from "./instance-stories.ts";
+import { limitStories } from "./limit-stories.ts";
+import { checked, type Story } from "./story.ts";
+
+const scenarios = [
+  "claim-life",
+  "disruption-budget",
+  "dry-run",
+  "freeze",
+  "grace-period",
+  "node-deleted-by-hand",
+  "replicas",
+  "stalled-watch",
+  "vanished-instance",
+] as const;
+
+const close = { ...limitStories, ...drainStories, ...instanceStories };
+
+export type StoryName = (typeof scenarios)[number] | keyof typeof close;
+
+export function storyOf(name: StoryName): Story {
+  return name in close ? close[name as keyof typeof close]() : { scenario: fromFile(name) };
+}
+
+function fromFile(name: string): Story["scenario"] {
+  const text = readFileSync(new URL(`../../../scenarios/${name}.yaml`, import.meta.url), "utf8");
+  return checked(parse(text));
+}
