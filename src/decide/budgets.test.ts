@@ -4,7 +4,6 @@ import { type Budget, type BudgetedAction, budgetedActions } from "../api/budget
 import { effectiveNodePool } from "../api/effective-node-pool.ts";
 import type { NodePoolSpec } from "../api/node-pool.ts";
 import { formatTime, type Instant } from "../api/time.ts";
-import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import { HealthCounts } from "./brake-counts.ts";
 import { allowed, budgetLimits } from "./budgets.ts";
 import type { Context, Proposal } from "./decision.ts";
@@ -279,7 +278,7 @@ describe("budgets as limits of the arbiter", () => {
   });
 
   test("of a world that does not change they are the same until the next edge", () => {
-    const context = (now: Instant): Pick<Context, "picture" | "now"> => ({ picture: aWorld() as ClusterPicture, now });
+    const context = (now: Instant): Pick<Context, "picture" | "now"> => ({ picture: aWorld(), now });
     const pool = aPool("web", { spec: { disruption: budgets({ nodes: 1, ...open }) } });
     const texts = [noon, Date.parse("2000-06-15T13:00:00Z") - 1].map(now =>
       JSON.stringify(budgetLimits([pool], new HealthCounts(), context(now))),

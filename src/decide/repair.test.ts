@@ -12,8 +12,9 @@ import {
   t0,
   type WorldOptions,
 } from "../../test/builders.ts";
+import { checkManifest } from "../api/check.ts";
 import type { Repair } from "../api/repair.ts";
-import { type Instant, minuteMs } from "../api/time.ts";
+import { formatTime, type Instant, minuteMs } from "../api/time.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 import type { Context, Decision } from "./decision.ts";
 import { actionSpec, deadlineOf } from "./ledger.ts";
@@ -249,6 +250,31 @@ describe("how a node goes", () => {
       deadline: "2026-01-01T00:30:00Z",
       evidence: [{ since: "2026-01-01T00:00:00Z", toleration: "30m0s", dueAt: "2026-01-01T00:30:00Z" }],
     });
+  });
+
+  test("whatever a node writes, the ledger takes it", () => {
+    const reason = "x".repeat(100_000);
+    const conditions = Array.from({ length: 200 }, (_, index) => aCondition(`Bad${index}`, "False", { reason }));
+    const repairStatements = conditions.map(({ type }) => ({
+      conditionType: type,
+      conditionStatus: "False",
+      toleration: 0,
+    }));
+    const booting = aClaim("a", { pool: "web", stage: "registered" });
+    const scenes: Scene[] = [
+      { node: sickNode({ conditions }), provider: aProvider({ repairStatements }) },
+      { node: sickNode({ conditions: [aCondition("Ready", "Unknown", { reason })] }), claim: booting },
+    ];
+    for (const scene of scenes) {
+      const context = contextOf(scene, at("60m"));
+      const [proposal] = decideRepair("a", context, new ConditionMemory()).proposals;
+      if (proposal === undefined) throw new Error("it is due");
+      const written = actionSpec(proposal, context);
+      const stamp = formatTime(at("60m"));
+      const spec = { ...written, decidedAt: stamp, evidence: written.evidence.map(one => ({ ...one, seenAt: stamp })) };
+      const manifest = { apiVersion: "fettle.dev/v1alpha1", kind: "NodeAction", metadata: { name: "repair-a" }, spec };
+      expect(checkManifest(manifest)).toMatchObject({ findings: [] });
+    }
   });
 
   test("one that is under repair, or joined by it, is not asked for again", () => {

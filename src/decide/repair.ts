@@ -13,7 +13,7 @@ import { hasBeenReady, readyBy } from "./readiness.ts";
 import { repairHold } from "./repair-hold.ts";
 import { type RepairRules, rulesFor, rulesWithoutPool, rulingOn, type Treatment } from "./repair-policy.ts";
 import type { Objection } from "./safety.ts";
-import { evidenceOf, isTimed, sentenceOf, sicknessesOf } from "./sickness.ts";
+import { evidenceOf, isTimed, sentenceOf, shortReason, sicknessesOf } from "./sickness.ts";
 import type { Sight } from "./sickness-history.ts";
 import { nextOf } from "./termination-step.ts";
 
@@ -87,7 +87,7 @@ function neverReady({ node, claim, rules }: Patient): Diagnosis {
   if ("doubt" in limit) return { ills: [], doubts: [{ message: `${limit.doubt}.`, liftedBy: "another claim" }] };
   const { mode, termination, escalateAfter, attempts } = rules.repair;
   const ready = conditionOf(node.conditions, "Ready");
-  const state = ready === undefined ? "it says nothing of Ready" : `Ready is ${ready.status} (${ready.reason})`;
+  const state = ready === undefined ? "it says nothing of Ready" : `Ready is ${ready.status} (${shortReason(ready)})`;
   const message = `Node ${node.name} was not Ready within ${limit.ttl} of its registration, until ${formatTime(limit.dueAt)}: ${state}.`;
   const ill: Ill = {
     dueAt: limit.dueAt,
@@ -96,7 +96,7 @@ function neverReady({ node, claim, rules }: Patient): Diagnosis {
     policy: { kind: "NodeClaim", name: claim.name, path: "spec.readinessTTL", generation: claim.generation },
     evidence: {
       kind: "NeverReady",
-      ...(ready && { conditionType: "Ready", conditionStatus: ready.status, conditionReason: ready.reason }),
+      ...(ready && { conditionType: "Ready", conditionStatus: ready.status, conditionReason: shortReason(ready) }),
       message,
       since: formatTime(limit.since),
       clock: "Observer",
@@ -169,6 +169,9 @@ function onHold({ node, claim, rules }: Patient, { now }: Context): Objection | 
   );
 }
 
+/** As many as the ledger takes, the first first. */
+const evidenceMax = 100;
+
 function proposalOf({ node, claim, rules }: Patient, { first, due }: Due, context: Context): Proposal {
   const { treatment, policy, dueAt } = first;
   const failed = failedReboots(node, context);
@@ -185,7 +188,10 @@ function proposalOf({ node, claim, rules }: Patient, { first, due }: Due, contex
       : { kind: "Controller", name: "repair" },
     message: `${first.message}${escalated}`,
     policy,
-    evidence: due.filter(ill => ill.treatment.mode === treatment.mode).map(({ evidence }) => evidence),
+    evidence: due
+      .filter(ill => ill.treatment.mode === treatment.mode)
+      .slice(0, evidenceMax)
+      .map(({ evidence }) => evidence),
     dueAt,
     priority: treatment.priority,
     ...(treatment.mode === "DryRun" ? { dryRun: true } : {}),

@@ -88,7 +88,7 @@ export function evidenceOf(
     kind,
     conditionType: condition.type,
     conditionStatus: condition.status,
-    conditionReason: condition.reason,
+    conditionReason: shortReason(condition),
     message: sentenceOf({ condition, ruling, timing }),
     since: formatTime(since),
     clock,
@@ -96,6 +96,13 @@ export function evidenceOf(
     dueAt: formatTime(dueAt),
     resourceVersion,
   };
+}
+
+/** A node writes what it likes: one whose reason does not fit into the ledger must not be safe by that. */
+const reasonMax = 256;
+
+export function shortReason({ reason }: ConditionView): string {
+  return reason.slice(0, reasonMax);
 }
 
 const wordsOfClock: Record<Timing["clock"], string> = {
@@ -107,7 +114,8 @@ const wordsOfClock: Record<Timing["clock"], string> = {
 /** For people; the whole of it in instants, so that it stays true. */
 export function sentenceOf({ condition, ruling, timing }: Sickness & { readonly timing: Timing }): string {
   const { kind, since, clock, toleration, dueAt } = timing;
-  const state = `${condition.type}=${condition.status}${condition.reason === "" ? "" : ` (${condition.reason})`}`;
+  const reason = condition.reason === "" ? "" : ` (${shortReason(condition)})`;
+  const state = `${condition.type}=${condition.status}${reason}`;
   const place = [ruling.place.kind, ruling.place.name, ruling.place.path].filter(Boolean).join(" ");
   const borne = `${formatDuration(toleration)} (${place})`;
   return kind === "Flapping"
