@@ -15,8 +15,10 @@ export async function instanceTypesIn(file: string): Promise<InstanceTypes> {
   const text = await readFile(file, "utf8").catch((cause: unknown) => {
     throw new Failure(`cannot read the instance types ${file}: ${systemSentence(cause)}`, { cause });
   });
+  const instanceTypes = parsed(file, text);
+  if (!Array.isArray(instanceTypes)) throw new Failure(`${file}: a list of instance types is expected`);
   const { resource } = simulatedNodeClasses;
-  const spec = { instanceTypes: parsed(file, text) };
+  const spec = { instanceTypes };
   const manifest = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: { name: "file" }, spec };
   const { findings, defaulted } = checkManifest(manifest);
   const problem = findings.find(({ severity }) => severity === "error");

@@ -122,7 +122,7 @@ Examples:
   fettle run --dry-run --controllers='*,-garbage'`;
 
 async function runController(flags: Flags, io: Io, version: string): Promise<void> {
-  assertLease(flags);
+  assertSense(flags);
   const instanceTypes = flags.instanceTypes === undefined ? undefined : await instanceTypesIn(flags.instanceTypes);
   const config = await clusterConfig(flags, io.env);
   const say = log({ level: flags.logLevel, format: flags.logFormat }, io);
@@ -221,7 +221,12 @@ async function serveAnswers(answers: Answers, address: BindAddress | undefined):
   });
 }
 
-function assertLease(flags: Flags): void {
+/** What no flag can judge alone. */
+function assertSense(flags: Flags): void {
+  if (flags.instanceTypes !== undefined && flags.provider !== "simulated") {
+    const rule = "--instance-types needs --provider=simulated: no other provider has a catalogue";
+    throw new Failure(rule, { exitCode: 2 });
+  }
   const { leaderElectLeaseDuration: lease, leaderElectRenewDeadline: renew, leaderElectRetryPeriod: retry } = flags;
   if (lease % secondMs === 0 && lease > renew && renew > retry) return;
   const rule = "whole seconds, longer than the renew deadline, which is longer than the retry period";
