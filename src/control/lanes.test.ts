@@ -109,6 +109,20 @@ describe("lanes", () => {
     expect(lanes.offer(lookUp("x"))).toBe(true);
   });
 
+  test("name no instant at which they are not ready yet, though the clock that never jumps has fractions", async () => {
+    await clock.advance(0.3);
+    lanes.offer(lookUp("x"));
+    await end(0, { result: "retry", reason: "InternalError", message: "" });
+    lanes.ready();
+    lanes.offer(lookUp("x"));
+    await clock.advance(999.99999);
+    expect(lanes.ready().subjects).toEqual([]);
+    const { nextAt = 0 } = lanes;
+    expect(nextAt).toBeGreaterThan(clock.now());
+    await clock.advance(nextAt - clock.now());
+    expect(lanes.ready().subjects).toEqual(["claim/a"]);
+  });
+
   test("do not wait longer because the wall clock is set back", async () => {
     lanes.offer(lookUp("x"));
     await end(0, { result: "retry", reason: "InternalError", message: "" });

@@ -91,7 +91,8 @@ export class Lanes {
   get nextAt(): Instant | undefined {
     const { clock } = this.#options;
     const next = this.#wakes.next;
-    return next === undefined ? undefined : clock.now() + next - clock.monotonic();
+    // Rounded up: a turn that came a fraction too early would find nobody ready, and be asked for again at once.
+    return next === undefined ? undefined : clock.now() + Math.ceil(next - clock.monotonic());
   }
 
   /** Starts the command, or remembers who wanted it. */

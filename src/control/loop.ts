@@ -61,6 +61,7 @@ export class Loop {
     this.#timerAt = undefined;
     this.#isWoken = false;
     const nextAt = this.#turn();
-    this.#schedule(nextAt === undefined ? waitMaxMs : nextAt - this.#clock.now());
+    // Never at once: whoever asks for an instant that has passed, again and again, must not stop the clock.
+    this.#schedule(nextAt === undefined ? waitMaxMs : Math.max(burstMs, nextAt - this.#clock.now()));
   }
 }
