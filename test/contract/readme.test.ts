@@ -41,10 +41,15 @@ describe.skipIf(isUnavailable("kubectl"))("the README's two minutes", () => {
   beforeAll(async () => {
     kubectl = await binary("kubectl");
     folder = mkdtempSync(join(tmpdir(), "fettle-readme-"));
-    cluster = spawn(process.execPath, [fettle, "cluster", "--kubeconfig", join(folder, "kubeconfig")]);
+    // As npm start does it, once the nodes are there.
+    cluster = spawn(process.execPath, [fettle, "up", "--kubeconfig", join(folder, "kubeconfig")]);
+    let said = "";
     await new Promise<void>((resolve, reject) => {
-      cluster.stdout?.once("data", () => resolve());
-      cluster.once("exit", code => reject(new Error(`fettle cluster ended with ${code}`)));
+      cluster.stdout?.on("data", chunk => {
+        said += String(chunk);
+        if (/web-\S+: in service/.test(said)) resolve();
+      });
+      cluster.once("exit", code => reject(new Error(`fettle up ended with ${code}`)));
     });
   });
 
