@@ -1,7 +1,8 @@
 // A process that can be killed: from then on its clock stands, its calls are never answered and its watches bring
 // nothing. What it had sent before is done, as with kill -9.
 
-import type { Clock, KubeApi } from "../src/control/ports.ts";
+import type { KubeObject, Resource } from "../src/api/meta.ts";
+import type { Clock, KubeApi, WatchHandlers, WatchOptions } from "../src/control/ports.ts";
 
 /** It dies when the server has taken so many of its writes: at once, or at the attempt of the next. */
 export type Fate = { readonly writes?: number; readonly dies?: "at once" | "at the next" };
@@ -21,8 +22,8 @@ export class Mortal implements Clock {
     this.api = {
       get: (...args) => this.#alive(() => api.get(...args)),
       list: (...args) => this.#alive(() => api.list(...args)),
-      watch: (resource, options, handlers) =>
-        api.watch(resource, options, {
+      watch: <T extends KubeObject>(resource: Resource, options: WatchOptions, handlers: WatchHandlers<T>) =>
+        api.watch<T>(resource, options, {
           event: event => void (this.isDead || handlers.event(event)),
           end: error => void (this.isDead || handlers.end(error)),
         }),

@@ -6,7 +6,7 @@ import type { Clock, WatchHandlers } from "../../control/ports.ts";
 import type { Random } from "../random.ts";
 import type { Process } from "./process.ts";
 import type { watchFaultKinds } from "./scenario.ts";
-import { type Open, WatchLine } from "./watch-line.ts";
+import { WatchLine } from "./watch-line.ts";
 
 export type WatchFault = {
   readonly fault: (typeof watchFaultKinds)[number];
@@ -38,9 +38,8 @@ export class WatchLines {
     const line = new WatchLine({
       process,
       plural,
-      // Handed on as they come: whoever opened the watch knows what kind of object it shows.
-      handlers: handlers as WatchHandlers<KubeObject>,
-      open: open as Open,
+      handlers,
+      open,
       delayMs: () => this.#ownDelayMs(plural) + (this.#inForce("Delay", plural)?.delayMs ?? 0),
       stalledUntil: () => this.#inForce("Stall", plural)?.until,
       isRepeated: () => this.#inForce("Repeat", plural) !== undefined,
