@@ -158,13 +158,17 @@ class Stream<T extends KubeObject> {
     this.#cancel = watch.start({
       events: events => {
         for (const event of events) this.#pending.push(event); // too many for a spread, at times
-        this.#schedule();
+        // A bookmark alone comes from a timer of its own, thousands of times a day: it needs no second one.
+        if (this.#pending.length === 1 && events[0]?.type === "BOOKMARK" && !this.#isScheduled) this.#deliver();
+        else this.#schedule();
       },
       end: status => {
         this.#ended = { status };
         this.#schedule();
       },
     });
+    // Whoever wanted no more than the first bookmark.
+    if (this.isClosed) this.#cancel();
   }
 
   close(error: Error | undefined): void {

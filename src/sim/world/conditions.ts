@@ -7,7 +7,9 @@ type Conditioned = { status: { conditions?: readonly Condition[] } };
 export type Verdict = Pick<Condition, "type" | "status" | "reason" | "message">;
 
 export function conditionOf({ status }: Conditioned, type: string): Condition | undefined {
-  return status.conditions?.find(condition => condition.type === type);
+  // Asked of every pod of a set at every change of one: a loop, where `find` would make a function each time.
+  for (const condition of status.conditions ?? []) if (condition.type === type) return condition;
+  return undefined;
 }
 
 export function isTrue(object: Conditioned, type: string): boolean {
