@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { measuredWatches, unlisted, type Watched } from "./wire.ts";
+
+const watched = (resource: string, synced: boolean, lastError?: Error): Watched => ({
+  resource,
+  fed: { synced, lastError, ageMs: () => 1500 },
+});
+
+test("what has not been listed yet is named, with why where that is known", () => {
+  const watches = [
+    watched("nodes", true),
+    watched("pods", false),
+    watched("nodepools", false, new Error("the server could not find the requested resource")),
+  ];
+  expect(unlisted(watches)).toBe("Not listed yet: pods, nodepools (the server could not find the requested resource).");
+});
+
+test("an error of a watch that is listed holds nobody up", () => {
+  expect(unlisted([watched("nodes", true, new Error("reset"))])).toBeUndefined();
+});
+
+test("watches are measured by their kind", () => {
+  expect(measuredWatches({ watches: [watched("nodes", true)] })).toEqual([
+    { resource: "nodes", isSynced: true, ageMs: 1500 },
+  ]);
+});
