@@ -46,6 +46,19 @@ describe("with --leader-elect=false", () => {
     expect((await leaseNow()).spec).toEqual({ leaseTransitions: 3 });
   });
 
+  test("a lease that was deleted does not take the count of terms with it", async () => {
+    await start({ leaderElect: false });
+    await settled(api.delete(LEASES, key));
+    await clock.runFor(5_000);
+    expect((await start({ leaderElect: false })).leadership.epoch).toBeGreaterThan(1);
+    await settled(api.delete(LEASES, key));
+    await clock.runFor(5_000);
+    const next = await start();
+    await clock.runFor(1_000);
+    expect(next.leadership.epoch).toBeGreaterThan(6);
+    await settled(next.stop());
+  });
+
   test("a term follows those of elected leaders, and those follow it", async () => {
     const first = await start();
     await clock.runFor(1_000);

@@ -38,7 +38,7 @@ type Parts = {
 
 export async function leading(flags: LeaderElectFlags, parts: Parts): Promise<Leading> {
   if (flags.leaderElect) return elected(flags, parts);
-  const epoch = await nextTerm(leaseKey(flags), parts.api);
+  const epoch = await nextTerm(leaseKey(flags), parts);
   return { leadership: { epoch, onChange: () => {} }, problem: () => undefined, stop: async () => {} };
 }
 
@@ -56,6 +56,7 @@ function elected(flags: LeaderElectFlags, { api, clock, lost }: Parts): Leading 
     durationMs: flags.leaderElectLeaseDuration,
     renewWithinMs: flags.leaderElectRenewDeadline,
     retryMs: flags.leaderElectRetryPeriod,
+    firstTerm: () => firstTerm(clock.now()),
     handlers: {
       elected: tell,
       lost: reason => {
@@ -81,9 +82,19 @@ function leaseKey({ leaderElectResourceName, leaderElectResourceNamespace }: Lea
   return { name: leaderElectResourceName, namespace: leaderElectResourceNamespace };
 }
 
+const countedFrom = Date.parse("2026-01-01T00:00:00Z");
+
+/**
+ * The ledger remembers terms, and may outlive the lease that counts them: somebody deletes it, or has it elsewhere. Terms
+ * are rarer than seconds, so a count that begins with the seconds is above every earlier one.
+ */
+function firstTerm(now: number): number {
+  return Math.max(0, Math.floor((now - countedFrom) / 1000));
+}
+
 const attemptsMax = 5;
 
-async function nextTerm(key: ReturnType<typeof leaseKey>, api: KubeApi): Promise<number> {
+async function nextTerm(key: ReturnType<typeof leaseKey>, { api, clock }: Parts): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     try {
       const lease = await api.get<Lease>(LEASES, key);
@@ -92,19 +103,19 @@ async function nextTerm(key: ReturnType<typeof leaseKey>, api: KubeApi): Promise
       return leaseTransitions;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (error.code === 404) await firstTerm(key, api);
+      if (error.code === 404) await createLease(key, { api, clock });
       // Somebody writes it at the same time: an elected leader, which is not supposed to be there.
       else if (error.code !== 409 || attempt === attemptsMax) throw error;
     }
   }
 }
 
-async function firstTerm(key: ReturnType<typeof leaseKey>, api: KubeApi): Promise<void> {
+async function createLease(key: ReturnType<typeof leaseKey>, { api, clock }: Pick<Parts, "api" | "clock">) {
   const manifest = {
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
     metadata: key,
-    spec: { leaseTransitions: 0 },
+    spec: { leaseTransitions: firstTerm(clock.now()) },
   };
   try {
     await api.create(LEASES, { namespace: key.namespace }, manifest);

@@ -158,6 +158,12 @@ describe("an instance that no claim knows", () => {
     expect(decision.commands).toHaveLength(isHeld ? 0 : strayCount);
     expect(codes(decision)).toEqual(isHeld ? ["too-many-unknown"] : []);
   });
+
+  test("those that ended since the list was made are not counted among the unknown", () => {
+    const instances = names(4).map(name => ({ providerID: `test:///${name}`, state: "gone" as const, seenAt: at("2h") }));
+    const decision = decide({ instanceList: listed(...names(4).map(name => anInstance(name))), instances });
+    expect(codes(decision)).toEqual([]);
+  });
 });
 
 describe("a claim whose instance is missing from the list", () => {

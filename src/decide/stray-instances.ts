@@ -14,13 +14,13 @@ const ageMinMs = 15 * minuteMs;
 export function strayInstances(listed: InstanceListView, context: Context): Decision {
   const { picture, settings } = context;
   const isOurs = ({ cluster }: ListedInstance) => cluster !== "" && cluster === settings.cluster;
-  const strays = [...picture.unclaimedInstances()].filter(isOurs);
+  // One that has been answered for since the list was made is waited for: the next list will tell.
+  const isOpen = ({ providerID }: ListedInstance) => !isAnswered(providerID, listed, picture);
+  const strays = [...picture.unclaimedInstances()].filter(stray => isOurs(stray) && isOpen(stray));
   if (strays.length === 0) return nothing;
   const hold = tooMany(strays.length, listed.instances.filter(isOurs).length) ?? heldBack(strays, context);
   if (hold !== undefined) return { ...nothing, refusals: [hold], wakeAt: hold.until };
-  // One that has been answered for since the list was made is waited for: the next list will tell.
-  const open = strays.filter(({ providerID }) => !isAnswered(providerID, listed, picture));
-  const judged = open.map(stray => judge(stray, readyNode(stray, picture), context.now));
+  const judged = strays.map(stray => judge(stray, readyNode(stray, picture), context.now));
   const refusals = judged.flatMap(({ refusal }) => refusal ?? []);
   return {
     ...nothing,

@@ -29,6 +29,8 @@ export type ElectionOptions = {
   /** A leader that could not renew for this long steps down, well before others may take over. */
   renewWithinMs?: number;
   retryMs?: number;
+  /** The number of the term where there is no lease. Default 0: whoever remembers terms longer than the lease says more. */
+  firstTerm?: () => number;
   handlers: {
     /** `epoch` grows with every term of anybody. */
     elected(epoch: number): void;
@@ -56,7 +58,14 @@ export class LeaderElection {
   #writeSettled = (): void => {};
 
   constructor(options: ElectionOptions) {
-    this.#options = { durationMs: 15_000, renewWithinMs: 10_000, retryMs: 2_000, random: Math.random, ...options };
+    this.#options = {
+      durationMs: 15_000,
+      renewWithinMs: 10_000,
+      retryMs: 2_000,
+      firstTerm: () => 0,
+      random: Math.random,
+      ...options,
+    };
     const { durationMs, renewWithinMs, retryMs } = this.#options;
     if (durationMs % 1000 !== 0 || !(durationMs > renewWithinMs && renewWithinMs > retryMs)) {
       throw new TypeError("A lease lasts whole seconds, longer than renewWithinMs, which is longer than retryMs.");
@@ -135,7 +144,7 @@ export class LeaderElection {
   }
 
   async #acquire(): Promise<Outcome> {
-    const { api, clock, lease: key, identity, durationMs, retryMs } = this.#options;
+    const { api, clock, lease: key, identity, durationMs, retryMs, firstTerm } = this.#options;
     const current = await this.#read();
     const now = clock.monotonic();
     if (current !== undefined) this.#observed = observe(this.#observed, current, now);
@@ -143,7 +152,7 @@ export class LeaderElection {
     if (this.#observed !== undefined && !isFree(this.#observed, now, durationMs)) return {};
 
     const renewedAt = this.#instant();
-    const spec = acquired(this.#observed?.lease, { identity, durationMs, now: clock.now() });
+    const spec = acquired(this.#observed?.lease, { identity, durationMs, now: clock.now(), firstTerm: firstTerm() });
     const options = { timeoutMs: retryMs * 2 };
     const manifest = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { ...key }, spec };
     const lease =

@@ -58,8 +58,12 @@ describe("what we saw of it", () => {
 });
 
 describe("terms", () => {
-  const claim = { identity: "b", durationMs: 15_000, now };
-  test("the first is 0", () => expect(acquired(undefined, claim).leaseTransitions).toBe(0));
+  const claim = { identity: "b", durationMs: 15_000, now, firstTerm: 0 };
+  test("the first is as told", () => {
+    expect(acquired(undefined, claim).leaseTransitions).toBe(0);
+    expect(acquired(undefined, { ...claim, firstTerm: 7 }).leaseTransitions).toBe(7);
+    expect(acquired(held, { ...claim, firstTerm: 7 }).leaseTransitions).toBe(5);
+  });
 
   test("each has a number of its own, also after the same holder or none", () => {
     expect(acquired(held, claim).leaseTransitions).toBe(5);

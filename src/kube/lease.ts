@@ -42,7 +42,8 @@ export function isFree({ lease, since }: Observed, monotonic: number, durationMs
   return monotonic - since >= Math.max(durationMs, (lease.spec?.leaseDurationSeconds ?? 0) * 1000);
 }
 
-export type Claim = { identity: string; durationMs: number; now: number };
+/** `firstTerm`: the number of the term where nobody knows of an earlier one. */
+export type Claim = { identity: string; durationMs: number; now: number; firstTerm: number };
 
 /** A new term. `before` is the lease as last seen; if it was deleted since, its count of terms still goes on. */
 export function acquired(before: Lease | undefined, claim: Claim): LeaseSpec {
@@ -53,7 +54,7 @@ export function acquired(before: Lease | undefined, claim: Claim): LeaseSpec {
     leaseDurationSeconds: claim.durationMs / 1000,
     acquireTime: now,
     renewTime: now,
-    leaseTransitions: before === undefined ? 0 : (before.spec?.leaseTransitions ?? 0) + 1,
+    leaseTransitions: before === undefined ? claim.firstTerm : (before.spec?.leaseTransitions ?? 0) + 1,
   };
 }
 
