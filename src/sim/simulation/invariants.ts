@@ -89,7 +89,7 @@ export class Invariants implements Watchman {
   }
 
   #actionChanged({ stored, previous }: Change): void {
-    const { violated, clock } = this.#parts;
+    const { violated } = this.#parts;
     const action = stored.object as Action;
     if (!isOpen(action)) return;
     const open = this.ledger.openOn(action.spec.node.uid);
@@ -98,7 +98,8 @@ export class Invariants implements Watchman {
       violated(`I4 node ${action.spec.node.name} has several open actions: ${names}`);
     }
     if (previous !== undefined || this.writer === undefined) return;
-    for (const message of capViolations(this.ledger, action, clock.now())) violated(message);
+    // The times of the ledger are the controller's own, however wrong its clock.
+    for (const message of capViolations(this.ledger, action, this.writer.now())) violated(message);
   }
 
   /** After every step of the clock: when the controller has made a turn, what it decided must be what all it sees says. */
