@@ -1,0 +1,3 @@
+import { playWorlds } from "./random-worlds.ts";
+
+playWorlds(0, 50);
