@@ -16,7 +16,7 @@ const podsPerDeployment = 50;
 
 function deployment(name: string, replicas: number): Manifest {
   const labels = { app: name };
-  const resources = { requests: { cpu: "200m", memory: "256Mi" } };
+  const resources = { requests: { cpu: "100m", memory: "128Mi" } };
   const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: "app", resources }] } };
   return {
     apiVersion: "apps/v1",

@@ -91,10 +91,15 @@ describe("the status of a disruption budget", () => {
     box.send("delete", { ...pods, name: "p1" });
     await box.clock.runFor(1_000);
     expect(counts(box)).toEqual([0, 0, 1, 2]);
-    box.send("delete", { ...pods, name: "p1" }, { options: { gracePeriodSeconds: 0 } });
+    box.send("delete", { ...pods, name: "p1" }, { body: { gracePeriodSeconds: 0 } });
+    await box.clock.runFor(1_000);
+    expect(counts(box)).toEqual([0, 0, 1, 1]);
     box.patch({ ...pods, name: "p2" }, { metadata: { labels: { app: "other" } } });
     await box.clock.runFor(1_000);
     expect(counts(box)).toEqual([0, 0, 1, 0]);
+    box.patch({ ...pods, name: "p2" }, { metadata: { labels: { app: "web" } } });
+    await box.clock.runFor(1_000);
+    expect(counts(box)).toEqual([0, 0, 1, 1]);
   });
 
   test("expects what the Deployment above its ReplicaSets asks for, once", async () => {

@@ -59,6 +59,10 @@ class TrackedPods {
     return this.#byName.size;
   }
 
+  names(): Iterable<string> {
+    return this.#byName.keys();
+  }
+
   get(name: string): PodView | undefined {
     return this.#byName.get(name);
   }
@@ -85,6 +89,8 @@ export class DisruptionBudgets {
   readonly #backend: Backend;
   readonly #queue: WorkQueue;
   readonly #trackedByKey = new Map<string, Tracked>();
+  /** Which budgets a pod counts in, as long as its labels are the same. */
+  readonly #budgetKeysByPod = new Map<string, Set<string>>();
 
   constructor(backend: Backend) {
     this.#backend = backend;
@@ -102,7 +108,7 @@ export class DisruptionBudgets {
 
   #budgetChanged({ type, key, stored }: Change): void {
     if (type === "DELETED") {
-      this.#trackedByKey.delete(key);
+      this.#untrack(key);
       return;
     }
     const { spec } = stored.object as Budget;
@@ -113,27 +119,55 @@ export class DisruptionBudgets {
 
   /** Reads the namespace's pods once; from then on their changes are followed. */
   #track(key: string, selector: LabelSelector | undefined): void {
+    this.#untrack(key);
     const parsed = selector && selectorOf(selector);
     const tracked: Tracked = { selector, parsed: parsed?.ok ? parsed.value : undefined, pods: new TrackedPods() };
     this.#trackedByKey.set(key, tracked);
     const pods = this.#backend.store.collection("pods");
     for (const podKey of pods.keys.range(namespacePrefix(key))) {
       const pod = pods.get(podKey)?.object;
-      if (pod !== undefined) follow(tracked, pod);
+      if (pod !== undefined) this.#follow(key, podKey, pod);
     }
   }
 
-  #podChanged({ type, key, stored }: Change): void {
+  #untrack(key: string): void {
     const prefix = namespacePrefix(key);
-    for (const budgetKey of this.#backend.store.collection("poddisruptionbudgets.policy").keys.range(prefix)) {
-      const tracked = this.#trackedByKey.get(budgetKey);
-      if (tracked === undefined) continue;
-      const { name } = stored.object.metadata;
-      const wasIn = tracked.pods.get(name) !== undefined;
-      if (type === "DELETED") tracked.pods.set(name, undefined);
-      else follow(tracked, stored.object);
-      if (wasIn || tracked.pods.get(name) !== undefined) this.#queue.add(budgetKey);
+    for (const name of this.#trackedByKey.get(key)?.pods.names() ?? []) this.#belong(prefix + name, key, false);
+    this.#trackedByKey.delete(key);
+  }
+
+  #podChanged({ type, key, stored, previous }: Change): void {
+    const pod = type === "DELETED" ? undefined : stored.object;
+    const known = new Set(this.#budgetKeysByPod.get(key));
+    const isRelabelled = pod !== undefined && !deepEqual(previous?.labels, stored.labels);
+    const asked = isRelabelled ? this.#budgetKeysIn(namespacePrefix(key)) : [];
+    for (const budgetKey of new Set([...known, ...asked])) {
+      const isIn = this.#follow(budgetKey, key, pod);
+      if (isIn || known.has(budgetKey)) this.#queue.add(budgetKey);
     }
+  }
+
+  #budgetKeysIn(prefix: string): Iterable<string> {
+    return this.#backend.store.collection("poddisruptionbudgets.policy").keys.range(prefix);
+  }
+
+  /** Whether the budget counts the pod from now on. */
+  #follow(budgetKey: string, podKey: string, pod: KubeObject | undefined): boolean {
+    const tracked = this.#trackedByKey.get(budgetKey);
+    if (tracked === undefined) return false;
+    const { parsed, pods } = tracked;
+    const isIn = pod !== undefined && parsed !== undefined && matches(parsed, pod.metadata.labels);
+    pods.set(podKey.slice(podKey.indexOf("/") + 1), isIn ? podView(pod) : undefined);
+    this.#belong(podKey, budgetKey, isIn);
+    return isIn;
+  }
+
+  #belong(podKey: string, budgetKey: string, isIn: boolean): void {
+    const keys = this.#budgetKeysByPod.get(podKey) ?? new Set();
+    if (isIn) keys.add(budgetKey);
+    else keys.delete(budgetKey);
+    if (keys.size === 0) this.#budgetKeysByPod.delete(podKey);
+    else this.#budgetKeysByPod.set(podKey, keys);
   }
 
   #sync(key: string): void {
@@ -159,15 +193,9 @@ function namespacePrefix(key: string): string {
   return key.slice(0, key.indexOf("/") + 1);
 }
 
-function follow({ parsed, pods }: Tracked, pod: KubeObject): void {
-  const { name, labels, deletionTimestamp } = pod.metadata;
-  if (parsed === undefined || !matches(parsed, labels)) pods.set(name, undefined);
-  else
-    pods.set(name, {
-      isHealthy: isReady(pod),
-      isDeleting: deletionTimestamp !== undefined,
-      controller: controllerOf(pod),
-    });
+function podView(pod: KubeObject): PodView {
+  const isDeleting = pod.metadata.deletionTimestamp !== undefined;
+  return { isHealthy: isReady(pod), isDeleting, controller: controllerOf(pod) };
 }
 
 type Counts = { expectedPods: number; desiredHealthy: number };
