@@ -15,6 +15,7 @@ export class ActiveFaults<F extends Span> {
   readonly #clock: Clock;
   readonly #random: Random;
   #faults: F[] = [];
+  #quietSince = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, random: Random) {
     this.#clock = clock;
@@ -23,6 +24,12 @@ export class ActiveFaults<F extends Span> {
 
   add(fault: F): void {
     this.#faults.push(fault);
+    this.#quietSince = Math.max(this.#quietSince, fault.until);
+  }
+
+  /** When the last of them ended, or will have. */
+  get quietSince(): number {
+    return this.#quietSince;
   }
 
   get isEmpty(): boolean {

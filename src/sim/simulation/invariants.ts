@@ -9,10 +9,12 @@ import type { Controller } from "../../control/controller.ts";
 import type { Clock } from "../../control/ports.ts";
 import type { Change } from "../history.ts";
 import type { ApiRequest } from "../request.ts";
+import type { ActiveFaults } from "./active-faults.ts";
 import { capViolations } from "./cap-invariants.ts";
 import { elapsed } from "./journal.ts";
 import { type Action, isOpen, Ledger } from "./ledger.ts";
 import type { Process } from "./process.ts";
+import type { ApiFault } from "./process-api.ts";
 import type { Watchman } from "./observed-server.ts";
 import type { ClusterObjects } from "./objects.ts";
 import type { Processes } from "./processes.ts";
@@ -23,6 +25,7 @@ export type InvariantParts = {
   readonly clock: Clock;
   readonly objects: ClusterObjects;
   readonly watches: WatchLines;
+  readonly apiFaults: ActiveFaults<ApiFault>;
   violated: (message: string) => void;
 };
 
@@ -119,8 +122,10 @@ export class Invariants implements Watchman {
     const processes = this.#processes;
     if (processes === undefined || processes.current.isDead) return;
     const now = this.#parts.clock.monotonic();
+    const { quietSince } = this.#parts.apiFaults;
     for (const action of this.ledger.actionByName.values()) {
-      const movedAt = this.#movedAt.get(action.metadata.name) ?? now;
+      // Where no write gets through, no reason can be written either.
+      const movedAt = Math.max(quietSince, this.#movedAt.get(action.metadata.name) ?? now);
       if (!isOpen(action) || now - movedAt < silentMaxMs || action.status?.waitingFor !== undefined) continue;
       const subjects = [`action/${action.metadata.name}`, `claim/${action.spec.claim?.name}`, "cluster"];
       if (processes.program.refusals().some(({ subject }) => subjects.includes(subject))) continue;

@@ -98,7 +98,8 @@ class Run {
     this.#apiFaults = new ActiveFaults(clock, this.#chance(3));
     this.#providerFaults = new ActiveFaults(clock, this.#chance(4));
     const violated = (message: string) => this.#problem("violated", message);
-    this.#invariants = new Invariants({ clock, watches: this.#watches, objects: this.#objects, violated });
+    const around = { watches: this.#watches, objects: this.#objects, apiFaults: this.#apiFaults };
+    this.#invariants = new Invariants({ clock, ...around, violated });
     this.#server.store.onChange(({ name }, change) => {
       this.#invariants.changed(name, change);
       this.#deaths.changed(change);
