@@ -7,6 +7,7 @@ import {
   aNode,
   aPool,
   aProvider,
+  aSafetyPolicy,
   at,
   aWorld,
   t0,
@@ -24,8 +25,11 @@ function contextOf(world: WorldOptions, now = at("1m")): Context {
   return { picture: aWorld(world), now, settings, epoch: 2 };
 }
 
-const there: WorldOptions = { nodes: [aNode("a")], claims: [aClaim("a")] };
-const withClaim = (more: Parameters<typeof aClaim>[1]): WorldOptions => ({ ...there, claims: [aClaim("a", more)] });
+/** Its age is reason enough for an action. */
+const aged = (more: Parameters<typeof aClaim>[1] = {}) =>
+  aClaim("a", { ...more, spec: { ...aClaim("a").spec, expireAfter: "1s", ...more.spec } });
+const there: WorldOptions = { nodes: [aNode("a")], claims: [aged()] };
+const withClaim = (more: Parameters<typeof aClaim>[1]): WorldOptions => ({ ...there, claims: [aged(more)] });
 
 const repair = (more: Parameters<typeof anAction>[1] = {}) =>
   anAction("x", {
@@ -75,6 +79,26 @@ describe("a pending action", () => {
     expect(before.refusals[0]?.message).toBe("NodeAction x could not be started: the server is busy");
     const then = decide(repair(), world, at("2m"));
     expect([then.commands.map(({ kind }) => kind), then.wakeAt]).toEqual([["start-action"], at("10m")]);
+  });
+
+  test.each<[string, Parameters<typeof aSafetyPolicy>, string]>([
+    ["a freeze", [{ freeze: { reason: "a launch" } }], "Frozen"],
+    ["a freeze that ends", [{ freeze: { reason: "a launch", until: formatTime(at("5m")) } }], "Frozen"],
+    ["an untouchable node", [{ untouchable: { matchLabels: { keep: "yes" } } }], "Untouchable"],
+    ["a policy that nobody understands", [{}, { invalid: "no such selector" }], "PolicyInvalid"],
+  ])("is not started under %s that came after it was written", (_, policy, reason) => {
+    const world = { ...there, nodes: [aNode("a", { labels: { keep: "yes" } })], safety: aSafetyPolicy(...policy) };
+    const decision = decide(repair(), world);
+    expect(decision.commands).toMatchObject([{ kind: "update-action", progress: { waitingFor: { reason } } }]);
+    const waitingFor = { reason, message: decision.refusals[0]?.message ?? "", since: formatTime(t0) };
+    const again = decide(repair({ status: { waitingFor } }), world);
+    expect([again.commands, again.refusals]).toEqual([[], decision.refusals]);
+    expect(again.wakeAt).toBe(decision.refusals[0]?.until ?? at("10m"));
+    const begun = repair({ phase: "Running", status: { startedAt: formatTime(t0) } });
+    expect(decide(begun, world).commands).toMatchObject([{ kind: "start-action" }]);
+    const persons = repair({ spec: { action: "Deletion", askedBy: { kind: "Person", name: "unknown" } } });
+    const deleted = { ...world, nodes: [aNode("a", { deletingSince: t0, labels: { keep: "yes" } })] };
+    expect(decide(persons, deleted).commands).toMatchObject([{ kind: "start-action" }]);
   });
 
   test("is given up after ten minutes without a start: its reason is asked for anew", () => {
@@ -296,6 +320,7 @@ describe("between the ledger and the first destructive call a reason still holds
     return verdict.holds ? "holds" : verdict.why;
   };
   const live: Live = { node: isSilent, claim: aClaim("a") };
+  const expiring = (expireAfter: string) => aClaim("a", { spec: { ...aClaim("a").spec, expireAfter } });
 
   test.each<[string, Evidence[], Live, string]>([
     ["the condition is as it was", [unknown], live, "holds"],
@@ -380,7 +405,19 @@ describe("between the ledger and the first destructive call a reason still holds
       { ...live, claim: aClaim("a", { status: { firstReadyTime: seenAt } }) },
       `Repair: it was first Ready at ${seenAt}`,
     ],
-    ["it has its age", [{ kind: "Age", seenAt }], live, "holds"],
+    ["it has its age", [{ kind: "Age", seenAt }], { ...live, claim: expiring("1h") }, "holds"],
+    [
+      "it is younger",
+      [{ kind: "Age", seenAt }],
+      { ...live, claim: expiring("3601s") },
+      `Repair: NodeClaim a comes of age at ${formatTime(at("1h1s"))}`,
+    ],
+    [
+      "it never comes of age",
+      [{ kind: "Age", seenAt }],
+      { ...live, claim: expiring("Never") },
+      "Repair: no claim has an age at which it goes",
+    ],
     ["it is not drifted", [{ kind: "Drift", seenAt }], live, "Repair: it is not drifted now"],
     [
       "it is drifted",

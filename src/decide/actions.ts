@@ -10,7 +10,7 @@ import { contradiction, type Live } from "./evidence.ts";
 import { instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
 import { retire } from "./retention.ts";
-import type { Objection } from "./safety.ts";
+import { isPersonsDelete, type Objection, policyHold } from "./safety.ts";
 
 /** How long an action may wait for its start; then its reason is asked for anew. */
 const startMaxMs = 10 * minuteMs;
@@ -175,6 +175,8 @@ function start(action: ActionView, context: Context): Decision {
   // Replacements had their own time before.
   const until = startBefore(action, spec.replacements?.length ? replacementMaxMs + startMaxMs : startMaxMs);
   if (until <= context.now && !hasStarted(action)) return tooLate(action, context);
+  const hold = startHold(action, context);
+  if (hold !== undefined) return waitsFor(action, hold, until);
   const commands: readonly Command[] = [{ kind: "start-action", why: spec.message, action: { name, uid } }];
   const end = hasStarted(action) ? undefined : until;
   const failure = context.picture.failure(`action/${name}`);
@@ -184,6 +186,21 @@ function start(action: ActionView, context: Context): Decision {
   const refused = held(action, { code: "start-failed", message, until: retryAt, liftedBy: "an answer of the server" });
   if (retryAt <= context.now) return { ...refused, commands, wakeAt: end };
   return { ...refused, wakeAt: Math.min(retryAt, end ?? retryAt) };
+}
+
+/** The policy may have changed since the entry was written, by whoever wrote it. What has begun goes on. */
+function startHold(action: ActionView, context: Context): Objection | undefined {
+  if (hasStarted(action) || isPersonsDelete(action.spec, context)) return undefined;
+  return policyHold(action.spec, context);
+}
+
+function waitsFor(action: ActionView, hold: Objection, giveUpAt: Instant): Decision {
+  const { code, message, until } = hold;
+  const reason = code.replace(/(^|-)([a-z])/g, (_, __, letter: string) => letter.toUpperCase());
+  const isSaid = action.status.waitingFor?.message === message;
+  const waitingFor = { reason, message, ...(until === undefined ? {} : { until }) };
+  const said = isSaid ? nothing : update(action, { waitingFor }, message);
+  return { ...said, ...held(action, hold), commands: said.commands, wakeAt: Math.min(giveUpAt, until ?? giveUpAt) };
 }
 
 function startBefore({ spec, createdAt }: ActionView, maxMs: Millis): Instant {

@@ -2,7 +2,7 @@
 // kind of evidence that nobody here can look at never does.
 
 import type { Evidence } from "../api/node-action.ts";
-import { formatTime, parseDuration, secondMs } from "../api/time.ts";
+import { formatTime, parseDuration, parseDurationOrNever, secondMs } from "../api/time.ts";
 import type { ClaimView, ConditionView, InstanceView, NodeView } from "../snapshot/views.ts";
 import type { Instant } from "../api/time.ts";
 import { conditionOf, isTrue } from "./conditions.ts";
@@ -30,7 +30,7 @@ const confirmByKind: Partial<Record<Evidence["kind"], Confirm>> = {
   Condition: sick,
   Flapping: stillBad,
   NeverReady: neverReady,
-  Age: ({ live }) => (live.claim ? undefined : "the claim whose age it was is gone"),
+  Age: expired,
   Drift: ({ live }) => (live.claim && isTrue(live.claim.conditions, "Drifted") ? undefined : "it is not drifted now"),
   DeletionTimestamp: ({ live }) => (isDeleting(live) ? undefined : "neither the node nor its claim is being deleted"),
   InstanceGone: instanceGone,
@@ -45,6 +45,13 @@ export function contradiction(evidence: readonly Evidence[], live: Live, context
   });
   if (whys.includes(undefined)) return undefined;
   return whys.length === 0 ? "no evidence is given" : whys.join("; ");
+}
+
+function expired({ live: { claim }, context }: Look): string | undefined {
+  const after = claim && parseDurationOrNever(claim.spec.expireAfter);
+  if (claim === undefined || !after?.ok || after.value === "Never") return "no claim has an age at which it goes";
+  const at = claim.createdAt + after.value;
+  return at <= context.now ? undefined : `NodeClaim ${claim.name} comes of age at ${formatTime(at)}`;
 }
 
 function isDeleting({ node, claim }: Live): boolean {

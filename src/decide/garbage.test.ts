@@ -160,7 +160,11 @@ describe("an instance that no claim knows", () => {
   });
 
   test("those that ended since the list was made are not counted among the unknown", () => {
-    const instances = names(4).map(name => ({ providerID: `test:///${name}`, state: "gone" as const, seenAt: at("2h") }));
+    const instances = names(4).map(name => ({
+      providerID: `test:///${name}`,
+      state: "gone" as const,
+      seenAt: at("2h"),
+    }));
     const decision = decide({ instanceList: listed(...names(4).map(name => anInstance(name))), instances });
     expect(codes(decision)).toEqual([]);
   });

@@ -7,6 +7,7 @@ import {
   aPod,
   aPool,
   aProvider,
+  aSafetyPolicy,
   aWorld,
   at,
   t0,
@@ -178,6 +179,16 @@ describe("a pool with too many nodes", () => {
   const proposed = (decision: Decision) => decision.proposals.map(({ node }) => node.name);
   const deleted = (decision: Decision) =>
     decision.commands.flatMap(command => (command.kind === "delete-claim" ? [command.claim.name] : []));
+
+  test("deletes no claim without a node either while a freeze holds", () => {
+    const world = { pools: [web(0)], claims: [claim("a", { stage: "launched" })] };
+    expect(deleted(decide(world))).toEqual(["a"]);
+    const until = at("2h");
+    const frozen = { ...world, safety: aSafetyPolicy({ freeze: { reason: "a launch", until: formatTime(until) } }) };
+    const held = decide(frozen);
+    expect([deleted(held), codes(held), held.wakeAt]).toEqual([[], ["frozen"], until]);
+    expect(deleted(decide(frozen, until))).toEqual(["a"]);
+  });
 
   test("proposes a node that is too many, with its evidence", () => {
     const decision = decide({

@@ -9,6 +9,7 @@ import { type Context, type Decision, nothing, type Refusal, type Rule } from ".
 import { type Hold, launchHold, refusalOf } from "./launch.ts";
 import { lastLaunch } from "./launch-record.ts";
 import { servedClass } from "./node-class.ts";
+import { policyHold } from "./safety.ts";
 import { isGoing, scaleDown } from "./scale-down.ts";
 
 export const replicas: Rule = {
@@ -85,10 +86,13 @@ function dryRun({ name, effective }: PoolView, would: string): Omit<Hold, "reaso
 
 type Surplus = { readonly surplus: number; readonly staying: readonly ClaimView[] };
 
-function release(pool: PoolView, { surplus, staying }: Surplus, { picture }: Context): Decision {
-  const { commands, proposals, doubtful } = scaleDown(pool, { surplus, staying }, picture);
+function release(pool: PoolView, { surplus, staying }: Surplus, context: Context): Decision {
+  const { commands, proposals, doubtful } = scaleDown(pool, { surplus, staying }, context.picture);
   const lacking = surplus - commands.length - proposals.length;
-  const hold = commands.length > 0 ? dryRun(pool, `delete ${commands.length} claims without a node`) : undefined;
+  // What has a node is proposed, and the arbiter asks the same of it.
+  const held: Omit<Hold, "reason"> | undefined =
+    dryRun(pool, `delete ${commands.length} claims without a node`) ?? policyHold({ action: "ScaleDown" }, context);
+  const hold = commands.length > 0 ? held : undefined;
   return {
     ...nothing,
     commands: hold ? [] : commands,
@@ -97,6 +101,7 @@ function release(pool: PoolView, { surplus, staying }: Surplus, { picture }: Con
       ...(lacking > 0 ? [inDoubt(pool, lacking, doubtful)] : []),
       ...(hold ? [refusalOf(`pool/${pool.name}`, hold)] : []),
     ],
+    wakeAt: hold?.until,
   };
 }
 

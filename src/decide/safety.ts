@@ -17,8 +17,15 @@ export type Veto = (proposal: Proposal, context: Context) => Objection | undefin
 export function objection(proposal: Proposal, context: Context): Objection | undefined {
   const doubt = stale(context) ?? absent(proposal, context) ?? notOurs(proposal, context);
   if (doubt !== undefined || isPersonsDelete(proposal, context)) return doubt;
-  const other = invalid(context) ?? frozen(proposal, context) ?? untouchable(proposal, context);
-  return notDue(proposal, context) ?? other;
+  return notDue(proposal, context) ?? policyHold(proposal, context);
+}
+
+/** What the SafetyPolicy says against a start: of an action that is asked for, and again of one that is written down. */
+export function policyHold(
+  start: Pick<Proposal, "action"> & Partial<Pick<Proposal, "node">>,
+  context: Context,
+): Objection | undefined {
+  return invalid(context) ?? frozen(start, context) ?? (start.node && untouchable(start.node, context));
 }
 
 /** What holds whatever is not proposed, since no node goes by it: an instance or a claim that is left over. */
@@ -27,7 +34,10 @@ export function standstill(context: Context): Objection | undefined {
 }
 
 /** A delete that stands on the node or its claim already: it holds itself to no cap, freeze or selector. */
-export function isPersonsDelete({ action, askedBy, node, claim }: Proposal, { picture }: Context): boolean {
+export function isPersonsDelete(
+  { action, askedBy, node, claim }: Pick<Proposal, "action" | "askedBy" | "node" | "claim">,
+  { picture }: Context,
+): boolean {
   if (action !== "Deletion" || askedBy.kind !== "Person") return false;
   const isDeleting = picture.nodeByUid(node.uid)?.deletingSince !== undefined;
   return isDeleting || (claim !== undefined && picture.claim(claim.name)?.deletingSince !== undefined);
@@ -98,7 +108,7 @@ function frozen({ action }: Pick<Proposal, "action">, { picture, now }: Context)
   return { code: "frozen", message, liftedBy, ...(until === undefined ? {} : { until }) };
 }
 
-function untouchable({ node }: Proposal, { picture }: Context): Objection | undefined {
+function untouchable(node: Proposal["node"], { picture }: Context): Objection | undefined {
   const view = picture.nodeByUid(node.uid);
   if (view === undefined || !isUntouchable(view, { picture })) return undefined;
   const message = `Node ${node.name} is one that SafetyPolicy default never lets anybody touch (spec.untouchable).`;

@@ -164,9 +164,9 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   ],
   ["a claim that an action waits for: the action", p => replacing(p), ["claim/r", "node/r", "cluster", "action/drift"]],
   [
-    "the safety policy: the cluster and what is open",
+    "the safety policy: the cluster, every pool and what is open",
     p => p.put("safety-policy", aSafetyPolicy({ dryRun: true })),
-    ["cluster", "action/going"],
+    ["cluster", "pool/p", "pool/q", "action/going"],
   ],
   [
     "the provider: pools and claims before their launch",

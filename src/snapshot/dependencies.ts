@@ -104,7 +104,6 @@ function seenByPool(claim: ClaimView | undefined): unknown {
 function* bySurplus(picture: IndexedPicture, { before, after }: Change<ClaimView>): Subjects {
   const stays = (claim: ClaimView | undefined) => (claim?.deletingSince === undefined ? claim?.pool : undefined);
   if (stays(before) === stays(after)) return;
-  if (stays(before) === stays(after)) return;
   for (const pool of [stays(before), stays(after)]) yield* picture.openActionsOfPool(pool).map(actionSubject);
 }
 
@@ -149,7 +148,9 @@ function launchStateOf(pool: PoolView | undefined): unknown {
 
 function bySafetyPolicy(picture: IndexedPicture, { before, after }: Change<SafetyView>): Subject[] {
   const isSame = isEqual(before?.policy, after?.policy) && before?.invalid === after?.invalid;
-  return ["cluster", ...(isSame ? [] : picture.openActions().map(actionSubject))];
+  if (isSame) return ["cluster"];
+  const pools = picture.pools().map(({ name }): Subject => `pool/${name}`);
+  return ["cluster", ...pools, ...picture.openActions().map(actionSubject)];
 }
 
 function* byAction(picture: IndexedPicture, change: Change<ActionView>): Subjects {
