@@ -86,7 +86,6 @@ for (const nodeCount of sizes.length > 0 ? sizes : [100, 1_000]) {
     "wall s": Number(((performance.now() - startedAt) / 1000).toFixed(2)),
     turns: counts.turns,
     "lines of the journal": journal.length,
-    "gone by the ledger": counts.commands.get("delete-claim done") ?? 0,
     verdict: verdict.ok ? "holds" : verdict.problems.join("; "),
   });
 }
