@@ -24,7 +24,16 @@ export default defineConfig({
           testTimeout: 60_000,
         },
       },
-      { test: { name: "property", include: property, setupFiles: ["test/seed.ts"], testTimeout: 120_000 } },
+      {
+        test: {
+          name: "property",
+          include: property,
+          setupFiles: ["test/seed.ts"],
+          // Nothing but work: on all cores.
+          maxWorkers: "100%",
+          testTimeout: 300_000,
+        },
+      },
       {
         test: {
           name: "contract",
