@@ -141,7 +141,7 @@ export class Invariants implements Watchman {
     const { clock, violated } = this.#parts;
     const minute = Math.floor(clock.monotonic() / minuteMs);
     if (minute !== this.#writes.minute) this.#writes = { minute, count: 0 };
-    const bound = 1000 + 40 * this.ledger.claimByName.size;
+    const bound = 300 + 40 * this.ledger.claimByName.size;
     if (++this.#writes.count === bound) violated(`storm: ${bound} writes within a minute, the last of them ${who}`);
   }
 }
