@@ -62,8 +62,9 @@ export class FettleProcess {
         if (this.lines.length > linesMax) this.lines.shift();
       });
     }
+    // Not its exit: then its last lines may still be on their way.
     this.ended = new Promise(resolve =>
-      this.#child.once("exit", (code, signal) => resolve(signal ?? code ?? "SIGKILL")),
+      this.#child.once("close", (code, signal) => resolve(signal ?? code ?? "SIGKILL")),
     );
   }
 
