@@ -1,6 +1,7 @@
 // The process: hands its streams, signals and arguments to the program and leaves with its exit code.
 
 import { readFileSync } from "node:fs";
+import { isatty } from "node:tty";
 import type { Io } from "./io.ts";
 import { run } from "./program.ts";
 
@@ -29,7 +30,7 @@ const io: Io = {
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks);
   },
-  colour: process.stdout.isTTY && process.env["NO_COLOR"] === undefined,
+  colour: isatty(1) && process.env["NO_COLOR"] === undefined,
   env: process.env,
   get signal() {
     signal ??= endOnSignals();

@@ -1,5 +1,4 @@
-import { spawnSync } from "node:child_process";
-import { access, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { access, mkdtemp, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -32,9 +31,21 @@ test("the lock is given back when the work fails", async () => {
   await expect(access(path)).rejects.toThrow("ENOENT");
 });
 
-test("the lock of a process that died is taken over", async () => {
-  const path = join(dir, "dead.lock");
-  const { pid } = spawnSync(process.execPath, ["--version"]);
-  await writeFile(path, String(pid));
+test.each([
+  { what: "long ago", beatenAt: Date.now() - 60_000 },
+  { what: "by a clock that was set back since", beatenAt: Date.now() + 3_600_000 },
+])("a lock last beaten $what is taken over, whatever it says", async ({ what, beatenAt }) => {
+  const path = join(dir, `${what}.lock`);
+  await writeFile(path, "");
+  await utimes(path, new Date(beatenAt), new Date(beatenAt));
   await expect(withLock(path, async () => "built")).resolves.toBe("built");
+});
+
+test("a lock is beaten while the work goes on", async () => {
+  const path = join(dir, "beaten.lock");
+  const long = new Date(0);
+  await withLock(path, async () => {
+    await utimes(path, long, long);
+    await expect.poll(async () => (await stat(path)).mtimeMs, { timeout: 30_000 }).toBeGreaterThan(0);
+  });
 });
