@@ -59,4 +59,16 @@ describe("Ready", () => {
     const ready = conditionOf(withReady(list, ["A", "B"]), "Ready");
     expect(ready).toEqual({ type: "Ready", status, reason, message });
   });
+
+  test("is False by a doubt, whatever its parts are, with the doubt's own time", () => {
+    const doubt = { reason: "NodeNotFound", message: "No node." };
+    const ready = { type: "Ready", status: "False", ...doubt };
+    for (const parts of [["True", "True"], ["True", "Unknown"], ["False"]]) {
+      const list = parts.map((one, index) => part("AB"[index] ?? "", one));
+      expect(conditionOf(withReady(list, ["A", "B"], doubt), "Ready")).toEqual(ready);
+    }
+    const since = 5;
+    expect(withReady([{ ...ready, since }], [], doubt)).toEqual([{ ...ready, since }]);
+    expect(withReady([{ ...ready, reason: "MultipleNodesFound", since }], [], doubt)).toEqual([ready]);
+  });
 });

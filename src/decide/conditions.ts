@@ -37,8 +37,16 @@ export function withAwaiting(list: readonly ConditionChange[], types: readonly s
     .reduce((all, type) => withCondition(all, awaiting(type)), list);
 }
 
-/** Ready sums up the others: False as soon as one of them is, True when all are, else Unknown. */
-export function withReady(list: readonly ConditionChange[], parts: readonly string[]): readonly ConditionChange[] {
+/** Why something is not ready, whatever its parts say. */
+export type Doubt = { readonly reason: string; readonly message: string };
+
+/** Ready sums up the others: False as soon as one of them is or there is a doubt, True when all are, else Unknown. */
+export function withReady(
+  list: readonly ConditionChange[],
+  parts: readonly string[],
+  doubt?: Doubt,
+): readonly ConditionChange[] {
+  if (doubt !== undefined) return withDoubt(list, doubt);
   const wanting = parts
     .map(type => conditionOf(list, type) ?? awaiting(type))
     .filter(({ status }) => status !== "True");
@@ -48,6 +56,17 @@ export function withReady(list: readonly ConditionChange[], parts: readonly stri
     ? ["False", "UnhealthyDependents"]
     : ["Unknown", "ReconcilingDependents"];
   return withCondition(list, { type: "Ready", status, reason, message });
+}
+
+// Each doubt has its own time, since others count from it: one after another is not the first one going on.
+function withDoubt(list: readonly ConditionChange[], { reason, message }: Doubt): readonly ConditionChange[] {
+  const isSame = conditionOf(list, "Ready")?.reason === reason;
+  const before = isSame ? list : list.map(one => (one.type === "Ready" ? withoutTime(one) : one));
+  return withCondition(before, { type: "Ready", status: "False", reason, message });
+}
+
+function withoutTime({ since: _, ...condition }: ConditionChange): ConditionChange {
+  return condition;
 }
 
 export const claimParts = ["Launched", "Registered", "Initialized"] as const;

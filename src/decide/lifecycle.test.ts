@@ -256,13 +256,28 @@ describe("a claim with an instance", () => {
     expect(written(decision, "Initialized")).toMatchObject({ status: "Unknown", reason: "NodeNotFound" });
   });
 
-  test("that has come all the way has nothing more to do, and stays so when its node falls sick or is lost", () => {
-    const status = { firstReadyTime: formatTime(t0) };
-    const claim = aClaim("a", { status: { nodeName: "a", ...status } });
+  const claim = aClaim("a", { status: { nodeName: "a", firstReadyTime: formatTime(t0) } });
+
+  test("that has come all the way has nothing more to do, also when its node falls sick, unless nobody can tell its node", () => {
     expect(decide({ claims: [claim], nodes: [aNode("a")] })).toEqual(nothing);
     expect(decide({ claims: [claim], nodes: [aNode("a", { ready: "Unknown" })] })).toEqual(nothing);
+    const shared = decide({ claims: [claim], nodes: [aNode("a"), aNode("b", { providerID: "test:///a" })] });
+    expect(written(shared, "Ready")).toMatchObject({ status: "False", reason: "MultipleNodesFound" });
+  });
+
+  test("says that it is not ready when its node has vanished; nothing else is done, and a new one heals it", () => {
     const lost = decide({ claims: [claim] });
-    expect([lost.commands, codes(lost)]).toEqual([[], ["node-not-found"]]);
+    expect(codes(lost)).toEqual(["node-not-found"]);
+    const { status } = only(lost, "update-claim");
+    const message = "No node has the providerID test:///a any more; a is gone.";
+    const unready = { type: "Ready", status: "False", reason: "NodeNotFound", message };
+    expect(status?.conditions?.find(({ type }) => type === "Ready")).toEqual(unready);
+    for (const part of ["Launched", "Registered", "Initialized"]) {
+      expect(status?.conditions?.find(({ type }) => type === part)).toMatchObject({ status: "True" });
+    }
+    const said = { ...claim, conditions: claim.conditions.map(one => (one.type === "Ready" ? unready : one)) };
+    expect(decide({ claims: [said] }).commands).toEqual([]);
+    expect(written(decide({ claims: [said], nodes: [aNode("a")] }), "Ready")).toMatchObject({ status: "True" });
   });
 });
 

@@ -124,14 +124,14 @@ function held(claim: ClaimView, { reason, ...hold }: Hold): Decision {
 
 // The node is written first; the claim says what the node shows.
 function arrive(claim: ClaimView, { picture }: Context): Decision {
-  const { node, ...registered } = registration(claim, picture);
+  const { node, doubt, ...registered } = registration(claim, picture);
   const steps: readonly Step[] = node
     ? [registered, initialization(claim, node)]
     : [registered, initializedLater(claim)];
   const launched = { type: "Launched", status: "True", reason: "Launched", message: "" };
   const found = steps.flatMap(({ condition }) => condition ?? []);
   const conditions = [launched, ...found].reduce(withCondition, withAwaiting(claim.conditions, claimParts));
-  const status = { ...(node ? seenOf(claim, node) : {}), conditions: withReady(conditions, claimParts) };
+  const status = { ...(node ? seenOf(claim, node) : {}), conditions: withReady(conditions, claimParts, doubt) };
   const why = `Claim ${claim.name} says how far its node is.`;
   return {
     ...nothing,

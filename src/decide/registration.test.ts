@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { aClaim, aCondition, aNode, aWorld, t0, type WorldOptions } from "../../test/builders.ts";
+import { aClaim, aCondition, aNode, aWorld, at, t0, type WorldOptions } from "../../test/builders.ts";
 import type { Taint } from "../api/taint.ts";
-import { registration } from "./registration.ts";
+import { nodelessSince, registration } from "./registration.ts";
 
 const unregistered: Taint = { key: "karpenter.sh/unregistered", effect: "NoExecute" };
 const team: Taint = { key: "team", value: "a", effect: "NoSchedule" };
@@ -128,11 +128,30 @@ describe("in doubt no node is touched", () => {
     expect(step.condition).toEqual({ type: "Registered", status, reason, message });
   });
 
-  test("a claim that was registered stays so", () => {
+  test("a claim that was registered stays so, and is not ready", () => {
     const registered = aClaim("a", { stage: "registered" });
     const step = register({ nodes: [aNode("a"), twin] }, registered);
     expect(step.condition).toBeUndefined();
     expect(step.refusals).toMatchObject([{ code: "multiple-nodes-found" }]);
+    const message = "2 nodes have the providerID test:///a: a, b.";
+    expect(step.doubt).toEqual({ reason: "MultipleNodesFound", message });
+  });
+
+  test("a node that is being deleted makes no registered claim unready: the claim goes too", () => {
+    const step = register({ nodes: [aNode("a", { deletingSince: t0 })] }, aClaim("a", { stage: "registered" }));
+    expect([step.doubt, step.condition]).toEqual([undefined, undefined]);
+    expect(step.refusals).toMatchObject([{ code: "node-deleting" }]);
+  });
+
+  test("a claim says since when its node is gone", () => {
+    const gone = aCondition("Ready", "False", { reason: "NodeNotFound", since: at("1h") });
+    const registered = aClaim("a", { stage: "registered" });
+    const others = (type: string) => registered.conditions.filter(one => one.type !== type);
+    expect(nodelessSince({ ...registered, conditions: [...others("Ready"), gone] })).toBe(at("1h"));
+    expect(nodelessSince({ ...registered, conditions: [...others("Registered"), gone] })).toBeUndefined();
+    const shared = { ...gone, reason: "MultipleClaimsFound" };
+    expect(nodelessSince({ ...registered, conditions: [...others("Ready"), shared] })).toBeUndefined();
+    expect(nodelessSince(registered)).toBeUndefined();
   });
 
   test("it is judged again once the second node has gone", () => {

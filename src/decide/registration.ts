@@ -3,9 +3,10 @@
 
 import { isSameTaint } from "../api/taint.ts";
 import { doNotSyncTaintsKey, registeredKey, terminationFinalizer, unregisteredTaint } from "../api/well-known.ts";
+import type { Instant } from "../api/time.ts";
 import type { Picture } from "../snapshot/picture.ts";
 import type { ClaimView, NodeView } from "../snapshot/views.ts";
-import { conditionOf } from "./conditions.ts";
+import { conditionOf, type Doubt } from "./conditions.ts";
 import type { Command, ConditionChange, NodeChange, Notice, Refusal } from "./decision.ts";
 
 /** What one step of a claim's life comes to. */
@@ -17,43 +18,56 @@ export type Step = {
   readonly notices: readonly Notice[];
 };
 
-/** `node`: the one that is registered. */
-export type Registration = Step & { readonly node?: NodeView };
+/** `node`: the one that is registered; `doubt`: why a claim that was registered is not ready now. */
+export type Registration = Step & { readonly node?: NodeView; readonly doubt?: Doubt };
 
-type Doubt = { readonly code: string; readonly reason: string; readonly message: string; readonly liftedBy: string };
+type Obstacle = Doubt & { readonly code: string; readonly liftedBy: string };
+
+const nodeNotFound = "NodeNotFound";
+
+/** Since when a claim that was registered has had no node; undefined: it has one, or never had. */
+export function nodelessSince(claim: ClaimView): Instant | undefined {
+  const ready = conditionOf(claim.conditions, "Ready");
+  return wasRegistered(claim) && ready?.status === "False" && ready.reason === nodeNotFound ? ready.since : undefined;
+}
 
 export function registration(claim: ClaimView, picture: Picture): Registration {
   const [node, ...others] = picture.nodesOf(claim);
   if (node === undefined) return unregistered(claim, noNode(claim));
   if (others.length > 0) return unregistered(claim, severalNodes(claim, [node, ...others]), "False");
   if (picture.claimOf(node)?.uid !== claim.uid) return unregistered(claim, severalClaims(claim, node));
-  if (node.deletingSince !== undefined) return unregistered(claim, nodeDeleting(node));
+  if (node.deletingSince !== undefined) return deleting(claim, node);
   if (!isAdopted(node)) return adopt(claim, node);
   const condition = { type: "Registered", status: "True", reason: "Registered", message: "" };
   return { condition, node, commands: [], refusals: [], notices: [] };
 }
 
-// Once registered a claim stays so: what has gone wrong since is said, and is for others to judge.
-function unregistered(claim: ClaimView, doubt: Doubt, status: "Unknown" | "False" = "Unknown"): Registration {
-  const { code, reason, message, liftedBy } = doubt;
+// Once registered a claim stays so: what has gone wrong since makes it unready, and is for others to judge.
+function unregistered(claim: ClaimView, obstacle: Obstacle, status: "Unknown" | "False" = "Unknown"): Registration {
+  const { code, reason, message, liftedBy } = obstacle;
   return {
-    ...(wasRegistered(claim) ? {} : { condition: { type: "Registered", status, reason, message } }),
+    ...(wasRegistered(claim)
+      ? { doubt: { reason, message } }
+      : { condition: { type: "Registered", status, reason, message } }),
     commands: [],
     refusals: [{ subject: `claim/${claim.name}`, code, message, liftedBy }],
     notices: [],
   };
 }
 
-function noNode({ providerID }: ClaimView): Doubt {
+// A kubelet that still runs makes its node anew: one that has vanished is waited for as one that has not come yet.
+function noNode(claim: ClaimView): Obstacle {
+  const { providerID, status } = claim;
+  const lacking = `No node has the providerID ${providerID}`;
   return {
     code: "node-not-found",
-    reason: "NodeNotFound",
-    message: `No node has the providerID ${providerID}.`,
+    reason: nodeNotFound,
+    message: wasRegistered(claim) ? `${lacking} any more; ${status.nodeName ?? "the claim's"} is gone.` : `${lacking}.`,
     liftedBy: "the node joining the cluster",
   };
 }
 
-function severalNodes({ providerID }: ClaimView, nodes: readonly NodeView[]): Doubt {
+function severalNodes({ providerID }: ClaimView, nodes: readonly NodeView[]): Obstacle {
   const names = nodes.map(({ name }) => name).join(", ");
   return {
     code: "multiple-nodes-found",
@@ -63,7 +77,7 @@ function severalNodes({ providerID }: ClaimView, nodes: readonly NodeView[]): Do
   };
 }
 
-function severalClaims({ providerID }: ClaimView, { name }: NodeView): Doubt {
+function severalClaims({ providerID }: ClaimView, { name }: NodeView): Obstacle {
   return {
     code: "multiple-claims-found",
     reason: "MultipleClaimsFound",
@@ -72,13 +86,13 @@ function severalClaims({ providerID }: ClaimView, { name }: NodeView): Doubt {
   };
 }
 
-function nodeDeleting({ name }: NodeView): Doubt {
-  return {
-    code: "node-deleting",
-    reason: "NodeTerminating",
-    message: `Node ${name} is being deleted.`,
-    liftedBy: "nothing: a node that is being deleted goes",
-  };
+// Its claim follows it, which says more than an unready one would.
+function deleting(claim: ClaimView, { name }: NodeView): Registration {
+  const message = `Node ${name} is being deleted.`;
+  const liftedBy = "nothing: a node that is being deleted goes";
+  const obstacle = { code: "node-deleting", reason: "NodeTerminating", message, liftedBy };
+  const { doubt: _, ...step } = unregistered(claim, obstacle);
+  return step;
 }
 
 // The finalizer too: a kubelet may have been told to bring the label along.
