@@ -10,7 +10,7 @@ import { safetyPolicies } from "../src/api/safety-policy.ts";
 import { simulatedNamespace } from "../src/api/simulated-instance.ts";
 import { leading } from "../src/cli/leadership.ts";
 import { type Permission, type Permissions, permissions } from "../src/cli/permissions.ts";
-import { rival } from "../src/cli/rival.ts";
+import { RivalWatch } from "../src/cli/rival.ts";
 import type { KubeApi } from "../src/control/ports.ts";
 import { disruptionBudgets as budgets } from "../src/control/resources.ts";
 import { deploymentResource, namespaceResource } from "../src/sim/world/resources.ts";
@@ -41,7 +41,9 @@ function recorded(api: KubeApi, calls: Map<string, Call>): KubeApi {
       return api.get(resource, key, options);
     },
     list: (resource, options) => {
-      note("list", resource, { namespace: options?.namespace });
+      // An authorizer takes the name from the field selector.
+      const [, name] = /^metadata\.name=(.+)$/.exec(options?.fieldSelector ?? "") ?? [];
+      note("list", resource, { namespace: options?.namespace, name });
       return api.list(resource, options);
     },
     watch: (resource, options, handlers) => {
@@ -101,7 +103,7 @@ async function everything(): Promise<readonly Call[]> {
   };
   // As fettle install has made it.
   await box.create(namespaceResource, { metadata: { name: simulatedNamespace } });
-  await box.settle(rival(api, clock.now()));
+  const rivals = await box.settle(RivalWatch.start({ api, clock }));
   const first = await elect();
   await settle(box);
   await box.patch(nodePools.resource, "web", { spec: { replicas: 2 } });
@@ -122,6 +124,7 @@ async function everything(): Promise<readonly Call[]> {
   await finishLongAgo(box);
   await box.run(60);
   await box.settle(second.lead.stop());
+  rivals.stop();
   return [...calls.values()];
 }
 

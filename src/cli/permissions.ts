@@ -103,8 +103,8 @@ const everywhere: readonly Permission[] = [
   {
     ...leases,
     name: rivalLease,
-    verbs: ["get"],
-    why: "Beside another controller of the karpenter.sh kinds nothing is done.",
+    verbs: ["list"],
+    why: "Beside another controller of the karpenter.sh kinds everything is only shown.",
   },
 ];
 

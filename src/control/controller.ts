@@ -13,7 +13,7 @@ import type {
   Settings,
 } from "../decide/decision.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
-import type { Picture, Staleness, Subject } from "../snapshot/picture.ts";
+import type { Picture, Rival, Staleness, Subject } from "../snapshot/picture.ts";
 import { type Counts, countTurn, increment, zeroCounts } from "./counts.ts";
 import { Dispatch } from "./dispatch.ts";
 import { Events } from "./events.ts";
@@ -54,6 +54,8 @@ export type Controller = {
   /** Of what stands now, about a subject or all. */
   refusals(subject?: Subject): readonly Refusal[];
   decisionOf(rule: string, subject: Subject): Decision | undefined;
+  /** Whoever looks for another controller of our kinds says what it finds; undefined: there is none, or none any more. */
+  setRival(rival: Rival | undefined): void;
   /** Compares what stands with a look from scratch; each difference is a sentence. */
   verify(): string[];
   /** Nothing runs, and nothing happens before something changes or an instant comes. */
@@ -155,6 +157,11 @@ class Shell implements Controller {
 
   decisionOf(rule: string, subject: Subject): Decision | undefined {
     return this.#turns.standing.get(rule, subject);
+  }
+
+  setRival(rival: Rival | undefined): void {
+    this.picture.setRival(rival);
+    this.#loop.wake();
   }
 
   verify(): string[] {

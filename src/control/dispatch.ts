@@ -10,6 +10,7 @@ import {
   type Outcome,
   type Settings,
 } from "../decide/decision.ts";
+import { dryRunOfAll } from "../decide/dry-run.ts";
 import { isDryRun } from "../decide/ledger.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Subject } from "../snapshot/picture.ts";
@@ -96,7 +97,7 @@ export class Dispatch {
 
   #hold(command: Command): Hold | undefined {
     const { picture, settings } = this.#options;
-    if ((settings.dryRun || picture.safety.policy.dryRun) && !this.#isOfDryRun(command)) return "dry-run";
+    if (dryRunOfAll({ picture, settings }) !== undefined && !this.#isOfDryRun(command)) return "dry-run";
     return picture.staleness !== undefined && destructiveKinds.has(command.kind) ? "stale" : undefined;
   }
 
@@ -120,7 +121,7 @@ export class Dispatch {
 
   #released(): Subject[] {
     const { picture, settings } = this.#options;
-    const isDry = settings.dryRun || picture.safety.policy.dryRun;
+    const isDry = dryRunOfAll({ picture, settings }) !== undefined;
     const holding: Hold[] = [...(isDry ? ["dry-run" as const] : []), ...(picture.staleness ? ["stale" as const] : [])];
     const isSame = holding.join() === this.#holding.join();
     this.#holding = holding;

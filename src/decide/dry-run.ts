@@ -5,11 +5,21 @@ import type { Command, Context, Proposal } from "./decision.ts";
 import { actionSpec, nextAttempt, type Permission } from "./ledger.ts";
 import { isPersonsDelete, type Objection } from "./safety.ts";
 
-/** Who wants it only shown; undefined: it is meant. */
-export function dryRunWord(proposal: Proposal, context: Context): string | undefined {
-  const { picture, settings } = context;
+/** Who wants everything only shown; undefined: nobody. */
+export function dryRunOfAll({ picture, settings }: Pick<Context, "picture" | "settings">): string | undefined {
   if (settings.dryRun) return "the controller runs with --dry-run";
   if (picture.safety.policy.dryRun) return "SafetyPolicy default has spec.dryRun";
+  const { rival } = picture;
+  return (
+    rival && `another controller of the karpenter.sh kinds is alive (${rival.holder}, lease in ${rival.namespace})`
+  );
+}
+
+/** Who wants it only shown; undefined: it is meant. */
+export function dryRunWord(proposal: Proposal, context: Context): string | undefined {
+  const { picture } = context;
+  const word = dryRunOfAll(context);
+  if (word !== undefined) return word;
   // A pool's or check's own word is about what we would start; a person's delete has begun.
   if (isPersonsDelete(proposal, context)) return undefined;
   const pool = proposal.claim && picture.claim(proposal.claim.name)?.pool;

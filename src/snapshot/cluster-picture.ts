@@ -8,12 +8,13 @@ import {
   concernedByFailure,
   concernedByInstance,
   concernedByProvider,
+  concernedByRival,
   concernedByStaleness,
 } from "./dependencies.ts";
 import { type Effect, InFlight } from "./in-flight.ts";
 import { IndexedPicture } from "./indexed-picture.ts";
 import { type Identity, identityOf, type Kind, type ViewByKind, versionOf } from "./kind.ts";
-import type { FailureView, Picture, ProviderView, Staleness, Subject, SubjectKind } from "./picture.ts";
+import type { FailureView, Picture, ProviderView, Rival, Staleness, Subject, SubjectKind } from "./picture.ts";
 import { type Projections, projections } from "./project.ts";
 import type { PoolOptions } from "./project-policy.ts";
 import { expectationOf, nameOf, type Sent } from "./sent.ts";
@@ -35,6 +36,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   #provider: ProviderView;
   #instanceList: InstanceListView | undefined;
   #staleness: Staleness | undefined;
+  #rival: Rival | undefined;
   readonly #instances = new Map<string, InstanceView>();
   readonly #failures = new Map<string, FailureView>();
   readonly #inFlight: { readonly [K in Kind]: InFlight<ViewByKind[K]> } = {
@@ -64,6 +66,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     if (picture.#instanceList !== undefined) fresh.setInstanceList(picture.#instanceList);
     for (const [lane, failure] of picture.#failures) fresh.setFailure(lane, failure);
     fresh.setStaleness(picture.#staleness);
+    fresh.setRival(picture.#rival);
     return fresh;
   }
 
@@ -75,6 +78,9 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   }
   get staleness(): Staleness | undefined {
     return this.#staleness;
+  }
+  get rival(): Rival | undefined {
+    return this.#rival;
   }
   instance(providerID: string): InstanceView | undefined {
     return this.#instances.get(providerID);
@@ -180,6 +186,12 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     if (resource === this.#staleness?.resource && message === this.#staleness?.message) return;
     this.#staleness = staleness;
     this.#mark(concernedByStaleness(this));
+  }
+
+  setRival(rival: Rival | undefined): void {
+    if (rival?.holder === this.#rival?.holder && rival?.namespace === this.#rival?.namespace) return;
+    this.#rival = rival;
+    this.#mark(concernedByRival(this));
   }
 
   /** Who must be looked at again since the last call. */

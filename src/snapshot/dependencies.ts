@@ -148,7 +148,11 @@ function launchStateOf(pool: PoolView | undefined): unknown {
 
 function bySafetyPolicy(picture: IndexedPicture, { before, after }: Change<SafetyView>): Subject[] {
   const isSame = isEqual(before?.policy, after?.policy) && before?.invalid === after?.invalid;
-  if (isSame) return ["cluster"];
+  return isSame ? ["cluster"] : whoStarts(picture);
+}
+
+/** Those that something over all of them may hold back. */
+function whoStarts(picture: IndexedPicture): Subject[] {
   const pools = picture.pools().map(({ name }): Subject => `pool/${name}`);
   return ["cluster", ...pools, ...picture.openActions().map(actionSubject)];
 }
@@ -201,6 +205,11 @@ export function concernedByInstance(picture: IndexedPicture, providerID: string)
 /** What is destructive stops while the picture is stale, and goes on after. */
 export function concernedByStaleness(picture: IndexedPicture): Subject[] {
   return ["cluster", ...picture.openActions().map(actionSubject), ...picture.deletingClaims().map(claimSubject)];
+}
+
+/** Beside a rival everything is only shown, as by the SafetyPolicy's own word. */
+export function concernedByRival(picture: IndexedPicture): Subject[] {
+  return whoStarts(picture);
 }
 
 /** By the key of the lane (decide/decision.ts `laneOf`). */

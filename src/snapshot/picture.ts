@@ -84,6 +84,9 @@ export type PoolTotals = {
 /** A kind whose watch has been silent for too long, or has not been listed whole. */
 export type Staleness = { readonly resource: string; readonly message: string };
 
+/** Another controller of the karpenter.sh kinds that is alive, by its Lease: beside it everything is only shown. */
+export type Rival = { readonly holder: string; readonly namespace: string };
+
 /** Whatever comes in numbers comes in the order of names or uids, never in that of arrival. */
 export type Picture = {
   node(name: string): NodeView | undefined;
@@ -150,4 +153,5 @@ export type Picture = {
   failure(lane: string): FailureView | undefined;
   /** Something is older than it may be: nothing destructive is decided. */
   readonly staleness: Staleness | undefined;
+  readonly rival?: Rival | undefined;
 };

@@ -1,0 +1,109 @@
+// The flags of fettle run, and what no flag can judge alone.
+
+import { Option } from "commander";
+import { secondMs } from "../api/time.ts";
+import { type ControllerName, controllers } from "../decide/decision.ts";
+import { type LogLevel, logLevels } from "../view/journal-line.ts";
+import { type BindAddress, bindAddressOf, booleanOf, choiceOf, controllersOf, durationOf, flag } from "./flags.ts";
+import { Failure } from "./io.ts";
+import type { ClusterChoice } from "./kube-access.ts";
+import type { LeaderElectFlags } from "./leadership.ts";
+import type { LogFormat } from "./log.ts";
+import { lease } from "./permissions.ts";
+import { type ProviderName, providers } from "./wire.ts";
+
+export type RunFlags = ClusterChoice &
+  LeaderElectFlags & {
+    controllers: ReadonlySet<ControllerName>;
+    dryRun: boolean;
+    provider: ProviderName;
+    instanceTypes?: string;
+    clusterName: string;
+    foreignClaims: "ignore" | "repair";
+    repairUnset: "on" | "off";
+    takeOver: boolean;
+    metricsBindAddress: BindAddress | undefined;
+    logLevel: LogLevel;
+    logFormat: LogFormat;
+  };
+
+const clusterFlags = [
+  new Option("--kubeconfig <path>", "the cluster; without it KUBECONFIG, else the cluster whose pod this is"),
+  new Option("--context <name>", "which context of the kubeconfig; by default its current one"),
+  flag("--provider <name>", `who has the machines: ${providers.join(" or ")}`, {
+    read: choiceOf(...providers),
+    or: "none",
+  }),
+  new Option(
+    "--instance-types <file>",
+    "simulated provider: a list as in a SimulatedNodeClass, instead of its catalogue",
+  ),
+  new Option("--cluster-name <name>", "the tag by which instances of this cluster are known").default("fettle"),
+];
+
+const policyFlags = [
+  flag("--controllers <list>", `what it does: *, name, -name; names: ${controllers.join(", ")}`, {
+    read: controllersOf,
+    or: "*",
+  }),
+  flag("--dry-run [boolean]", "decide and show everything, carry out nothing", { read: booleanOf, or: "false" }),
+  flag("--foreign-claims <mode>", "claims of classes that the provider does not serve: ignore, or repair them", {
+    read: choiceOf("ignore", "repair"),
+    or: "ignore",
+  }),
+  flag("--repair-unset <mode>", "what a pool without spec.repair means: the provider's defaults are on or off", {
+    read: choiceOf("on", "off"),
+    or: "on",
+  }),
+  flag("--take-over [boolean]", "act although another controller of the karpenter.sh kinds is alive", {
+    read: booleanOf,
+    or: "false",
+  }),
+];
+
+const electionFlags = [
+  flag("--leader-elect [boolean]", "act only while holding the lease; false: no other may run", {
+    read: booleanOf,
+    or: "true",
+  }),
+  flag("--leader-elect-lease-duration <duration>", "how long others wait for a leader that is silent", {
+    read: durationOf,
+    or: "15s",
+  }),
+  flag("--leader-elect-renew-deadline <duration>", "how long a leader tries to renew before it steps down", {
+    read: durationOf,
+    or: "10s",
+  }),
+  flag("--leader-elect-retry-period <duration>", "how often the lease is renewed or looked at", {
+    read: durationOf,
+    or: "2s",
+  }),
+  new Option("--leader-elect-resource-name <name>", "the lease").default(lease.name),
+  new Option("--leader-elect-resource-namespace <name>", "where the lease is").default(lease.namespace),
+];
+
+const outputFlags = [
+  flag("--metrics-bind-address <address>", "serve /metrics, /healthz and /readyz there; 0 serves nothing", {
+    read: bindAddressOf,
+    or: ":8080",
+  }),
+  flag("--log-level <level>", `how much is said: ${logLevels.join(", ")}`, {
+    read: choiceOf(...logLevels),
+    or: "info",
+  }),
+  flag("--log-format <format>", "json, or text for people", { read: choiceOf("json", "text"), or: "json" }),
+];
+
+export const runOptions: readonly Option[] = [...clusterFlags, ...policyFlags, ...electionFlags, ...outputFlags];
+
+/** What no flag can judge alone. */
+export function assertSense(flags: RunFlags): void {
+  if (flags.instanceTypes !== undefined && flags.provider !== "simulated") {
+    const rule = "--instance-types needs --provider=simulated: no other provider has a catalogue";
+    throw new Failure(rule, { exitCode: 2 });
+  }
+  const { leaderElectLeaseDuration: lease, leaderElectRenewDeadline: renew, leaderElectRetryPeriod: retry } = flags;
+  if (lease % secondMs === 0 && lease > renew && renew > retry) return;
+  const rule = "whole seconds, longer than the renew deadline, which is longer than the retry period";
+  throw new Failure(`--leader-elect-lease-duration must be ${rule}`, { exitCode: 2 });
+}
