@@ -130,5 +130,7 @@ describe("a node that was deleted by hand", () => {
     const decision = on(world);
     expect(decision.proposals).toEqual([]);
     expect(decision.refusals).toMatchObject([{ subject: "node/a", code: "no-single-claim" }]);
+    const about = { kind: "Node", name: "a", uid: "a-uid" };
+    expect(decision.notices).toMatchObject([{ about, type: "Warning", reason: "NoSingleClaim" }]);
   });
 });

@@ -43,7 +43,9 @@ function ownerless(node: NodeView): Decision {
     message: `Node ${node.name} is being deleted, but no claim has its providerID, or more than one has: it is left alone.`,
     liftedBy: `Leaving it one claim, or taking the finalizer ${terminationFinalizer} off the node.`,
   };
-  return { ...nothing, refusals: [refusal] };
+  const about = { kind: "Node", name: node.name, uid: node.uid } as const;
+  const { message } = refusal;
+  return { ...nothing, refusals: [refusal], notices: [{ about, type: "Warning", reason: "NoSingleClaim", message }] };
 }
 
 export type Entries =

@@ -59,7 +59,15 @@ describe("whose claims", () => {
 
   test("none whose node has a second claim", () => {
     const claims = [leavingClaim(), aClaim("b", { providerID })];
-    expect(decided(now, { claims })).toMatchObject({ commands: [], refusals: [{ code: "node-shared" }] });
+    const decision = decided(now, { claims });
+    expect(decision).toMatchObject({ proposals: [], refusals: [{ code: "node-shared" }] });
+    const [told, ...others] = decision.commands;
+    expect([told, others]).toMatchObject([{ kind: "update-claim", claim: { name: "a" } }, []]);
+    const conditions = told?.kind === "update-claim" ? (told.status?.conditions ?? []) : [];
+    const message = "Node a has the providerID of more than one claim, a among them: none of them is ended.";
+    expect(conditions.at(-1)).toEqual({ type: "Ready", status: "False", reason: "NodeShared", message });
+    const said = leavingClaim({ conditions });
+    expect(decided(now, { claims: [said, ...claims.slice(1)] }).commands).toEqual([]);
   });
 });
 

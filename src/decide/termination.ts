@@ -5,7 +5,7 @@ import { formatTime, type Instant, parseDuration } from "../api/time.ts";
 import { terminationFinalizer, terminationTimestampKey } from "../api/well-known.ts";
 import type { Staleness, Subject } from "../snapshot/picture.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
-import { isTrue, sameConditions, withCondition } from "./conditions.ts";
+import { claimParts, isTrue, sameConditions, withCondition, withReady } from "./conditions.ts";
 import type { Command, ConditionChange, Context, Decision, MetadataChange, Refusal, Rule } from "./decision.ts";
 import { laneOf, nothing } from "./decision.ts";
 import { entriesOf } from "./departing.ts";
@@ -47,7 +47,6 @@ function departingOf(
   { nodes, actions }: Pick<Departing, "nodes" | "actions">,
   { picture }: Context,
 ): Departing {
-  const terminationAt = terminationAtOf(claim, actions);
   const isEnding = isTrue(claim.conditions, "InstanceTerminating");
   const isGone = claim.providerID !== undefined && picture.instance(claim.providerID)?.state === "gone";
   const why = actions[0]?.spec.message ?? `Claim ${claim.name} was deleted at ${formatTime(claim.deletingSince ?? 0)}.`;
@@ -56,7 +55,7 @@ function departingOf(
     nodes,
     drained: isTrue(claim.conditions, "Registered") ? nodes : [],
     actions,
-    ...(terminationAt === undefined ? {} : { terminationAt }),
+    ...(claim.terminationAt === undefined ? {} : { terminationAt: claim.terminationAt }),
     isDead: isGone && !isEnding && nodes.length > 0 && nodes.every(node => !isTrue(node.conditions, "Ready")),
     isEnding,
     why,
@@ -120,7 +119,8 @@ function withResult(conditions: readonly ConditionChange[], { condition, isDone,
 }
 
 /** One that has come stays as it is: an earlier one would say nothing more. */
-function timestamped({ claim, terminationAt }: Departing, now: Instant): MetadataChange | undefined {
+function timestamped({ claim, actions }: Departing, now: Instant): MetadataChange | undefined {
+  const terminationAt = terminationAtOf(claim, actions);
   if (terminationAt === undefined || terminationAt === claim.terminationAt) return undefined;
   if (claim.terminationAt !== undefined && claim.terminationAt <= now) return undefined;
   return { annotations: { [terminationTimestampKey]: formatTime(terminationAt) } };
@@ -165,5 +165,15 @@ function sharedNode(claim: ClaimView, node: NodeView): Decision {
     message: `Node ${node.name} has the providerID of more than one claim, ${claim.name} among them: none of them is ended.`,
     liftedBy: "Leaving the instance one claim: take the finalizer off the others by hand.",
   };
-  return { ...nothing, refusals: [refused] };
+  const conditions = withReady(claim.conditions, claimParts, { reason: "NodeShared", message: refused.message });
+  if (sameConditions(claim.conditions, conditions)) return { ...nothing, refusals: [refused] };
+  const { name, uid, resourceVersion } = claim;
+  const told: Command = {
+    kind: "update-claim",
+    claim: { name, uid },
+    resourceVersion,
+    status: { conditions },
+    why: refused.message,
+  };
+  return { ...nothing, commands: [told], refusals: [refused] };
 }
