@@ -47,6 +47,47 @@ describe("create-claim", () => {
   });
 });
 
+describe("create-claim of a pool", () => {
+  type Pool = KubeObject;
+
+  async function aPool(execution: EmbeddedExecution): Promise<Pool> {
+    const metadata = { name: "web", finalizers: ["test/held"] };
+    return execution.create<Pool>(pools, { metadata, spec: { replicas: 1, template: { spec: {} } } });
+  }
+
+  function creatingOf({ metadata: { name, uid } }: Pool): Command {
+    const ownerReferences = [{ apiVersion: "karpenter.sh/v1", kind: "NodePool", name, uid }];
+    const metadata = { name: "a", ownerReferences };
+    return {
+      kind: "create-claim",
+      manifest: { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata, spec: {} },
+      why: "",
+    };
+  }
+
+  test("writes it while the pool is there", async () => {
+    const execution = new EmbeddedExecution();
+    expect(await execution.execute(creatingOf(await aPool(execution)))).toEqual({ result: "done" });
+  });
+
+  test("writes nothing once the pool is being deleted, is gone or is another one, whatever the watch shows", async () => {
+    const execution = new EmbeddedExecution();
+    const pool = await aPool(execution);
+    const create = creatingOf(pool);
+    await execution.remove(pools, "web");
+    expect(await execution.execute(create)).toEqual({ result: "stale" });
+    expect(execution.picture.pool("web")?.deletingSince).toBeDefined();
+
+    await execution.patch(pools, "web", { metadata: { finalizers: null } });
+    expect(await execution.execute(create)).toEqual({ result: "stale" });
+    expect(execution.picture.pool("web")).toBeUndefined();
+
+    await aPool(execution);
+    expect(await execution.execute(create)).toEqual({ result: "stale" });
+    expect(await execution.get(claims, "a")).toBeUndefined();
+  });
+});
+
 describe("update-claim", () => {
   const update = (claim: Claim, more: object = {}): Command => ({
     kind: "update-claim",

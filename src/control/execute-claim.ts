@@ -2,7 +2,8 @@
 
 import type { KubeObject } from "../api/meta.ts";
 import { type NodeClaim, nodeClaims } from "../api/node-claim.ts";
-import type { Command, Outcome } from "../decide/decision.ts";
+import { nodePools } from "../api/node-pool.ts";
+import type { Command, Outcome, Target } from "../decide/decision.ts";
 import { afterLaunch } from "../decide/launch.ts";
 import { servedClass } from "../decide/node-class.ts";
 import { projectClaim } from "../snapshot/project-claim.ts";
@@ -16,8 +17,11 @@ type Changes = Pick<Of<"update-claim">, "metadata" | "status">;
 
 const { resource } = nodeClaims;
 
+/** The pool is read live first: garbage collection takes the claims of one that is gone, and each would be made anew. */
 export async function createClaim({ manifest }: Of<"create-claim">, execution: Execution): Promise<Outcome> {
   const { api } = execution;
+  const owner = manifest.metadata.ownerReferences?.find(({ kind }) => kind === nodePools.resource.kind);
+  if (owner !== undefined) await assertStays(owner, execution);
   try {
     execution.picture.answered("claim", await api.create(resource, {}, manifest));
     return done;
@@ -27,6 +31,18 @@ export async function createClaim({ manifest }: Of<"create-claim">, execution: E
     execution.picture.answered("claim", await api.get(resource, { name: manifest.metadata.name }));
     return alreadySo;
   }
+}
+
+async function assertStays({ name, uid }: Target, { api, picture }: Execution): Promise<void> {
+  try {
+    const pool = assertSame(await api.get(nodePools.resource, { name }), { name, uid });
+    if (pool.metadata.deletionTimestamp === undefined) return;
+    picture.answered("pool", pool);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    sawGone(picture, "pool", { name, uid });
+  }
+  throw new Stale(`NodePool ${name} is going or gone.`);
 }
 
 export async function updateClaim(command: Of<"update-claim">, execution: Execution): Promise<Outcome> {
