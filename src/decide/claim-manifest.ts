@@ -5,9 +5,10 @@ import { apiVersionOf, type Manifest } from "../api/meta.ts";
 import { nodePoolKey } from "../api/node.ts";
 import { nodeClaims } from "../api/node-claim.ts";
 import { nodePools } from "../api/node-pool.ts";
-import { nodeClassKey } from "../api/well-known.ts";
 import type { NodeClassRef } from "../snapshot/picture.ts";
 import type { PoolView } from "../snapshot/views.ts";
+import { fingerprint } from "./fingerprint.ts";
+import { nodeClassLabel } from "./node-class.ts";
 
 const suffixLength = 5;
 const suffixes = 36 ** suffixLength;
@@ -24,7 +25,7 @@ export function claimFor(
     kind: nodeClaims.resource.kind,
     metadata: {
       name,
-      labels: { ...labels, [nodeClassKey(nodeClass)]: nodeClass.name, [nodePoolKey]: pool.name },
+      labels: { ...labels, ...nodeClassLabel(nodeClass), [nodePoolKey]: pool.name },
       annotations: { ...annotations },
       ownerReferences: [
         {
@@ -50,18 +51,9 @@ export function claimNames(
 ): readonly string[] {
   const names = new Set<string>();
   for (let ordinal = 0; names.size < count; ordinal++) {
-    const suffix = (hash(`${pool.uid} ${salt} ${ordinal}`) % suffixes).toString(36).padStart(suffixLength, "0");
+    const suffix = (fingerprint(`${pool.uid} ${salt} ${ordinal}`) % suffixes).toString(36).padStart(suffixLength, "0");
     const name = `${pool.name}-${suffix}`;
     if (!isTaken(name)) names.add(name);
   }
   return [...names];
-}
-
-// FNV-1a, with a final mix: neighbouring ordinals shall not look alike.
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (const char of text) value = Math.imul(value ^ (char.codePointAt(0) ?? 0), 0x01000193);
-  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
-  return (value ^ (value >>> 16)) >>> 0;
 }

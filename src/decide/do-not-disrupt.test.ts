@@ -13,17 +13,23 @@ describe("how long a pod holds its node", () => {
     { written: "30m", until: at("30m") },
     { written: "1h30m", until: at("1h30m") },
     { written: "1ns", until: t0 + 1 },
+    { written: "2562047h", until: at("2562047h") },
+    { written: "2562048h", until: forever },
+    { written: "1h99999999999999999999m", until: forever },
   ])("$written, from its start", ({ written, until }) => {
     const pod = aPod("p", written === undefined ? {} : { doNotDisrupt: written });
     expect(heldUntil(pod, forever)).toEqual({ ok: true, value: until });
   });
 
-  test.each(["0s", "-5m", "soon", "", "30", "TRUE"])("%o holds nothing, and says what to write", written => {
-    const result = heldUntil(aPod("p", { doNotDisrupt: written }), forever);
-    expect(result).toMatchObject({ ok: false, error: expect.stringContaining('write "true" or a duration') });
-  });
+  test.each(["0s", "-5m", "soon", "", "30", "TRUE", "-99999999h", "99999999", "99999999d"])(
+    "%o holds nothing, and says what to write",
+    written => {
+      const result = heldUntil(aPod("p", { doNotDisrupt: written }), forever);
+      expect(result).toMatchObject({ ok: false, error: expect.stringContaining('write "true" or a duration') });
+    },
+  );
 
-  test.each(["true", "2h"])("%s is borne no longer than the pool bears it", written => {
+  test.each(["true", "2h", "99999999h"])("%s is borne no longer than the pool bears it", written => {
     expect(heldUntil(aPod("p", { doNotDisrupt: written }), 3_600_000)).toEqual({ ok: true, value: at("1h") });
   });
 

@@ -9,13 +9,22 @@ import type { PodView, PoolView } from "../snapshot/views.ts";
 export function heldUntil(pod: PodView, maxMs: Millis): Parsed<Instant> {
   const written = pod.doNotDisrupt;
   if (written === undefined || written === "false") return accepted(Number.NEGATIVE_INFINITY);
-  const lasting = written === "true" ? accepted(Number.POSITIVE_INFINITY) : parseDuration(written);
+  const lasting = written === "true" || isEndless(written) ? forEver : parseDuration(written);
   if (!lasting.ok || lasting.value <= 0) {
     return refused(`${doNotDisruptKey}: ${quoted(written)} holds nothing: write "true" or a duration such as 30m.`);
   }
   // One that has not started has not begun to use up its time.
   if (pod.startedAt === undefined) return accepted(Number.POSITIVE_INFINITY);
   return accepted(pod.startedAt + Math.min(lasting.value, maxMs));
+}
+
+const forEver = accepted(Number.POSITIVE_INFINITY);
+
+// A duration in form, but longer than one can be: whoever writes 292 years or more means for ever, not nothing.
+function isEndless(written: string): boolean {
+  if (parseDuration(written).ok) return false;
+  const unit = parseDuration(written.replace(/\d+/g, "1"));
+  return unit.ok && unit.value > 0;
 }
 
 /** The longest that a pool bears it; one that cannot be read bounds nothing. */

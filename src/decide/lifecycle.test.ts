@@ -39,6 +39,16 @@ function written(decision: Decision, type: string) {
 const kinds = (decision: Decision) => decision.commands.map(({ kind }) => kind);
 const codes = (decision: Decision) => decision.refusals.map(({ code }) => code);
 
+test("a class whose name is too long for a label does not keep its claim from beginning", () => {
+  const claim = aClaim("a", {
+    stage: "new",
+    finalizers: [],
+    spec: { nodeClassRef: { ...aClassRef, name: "c".repeat(64) } },
+  });
+  const label = only(decide({ claims: [claim] }), "update-claim").metadata?.labels?.[classKey] ?? "";
+  expect(label).toMatch(/^c{54}-[0-9a-f]{8}$/);
+});
+
 describe("a claim that is new", () => {
   const claim = aClaim("a", { stage: "new", finalizers: [] });
 

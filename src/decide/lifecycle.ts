@@ -3,7 +3,7 @@
 
 import type { NodeClaimStatus } from "../api/node-claim.ts";
 import { formatTime } from "../api/time.ts";
-import { nodeClassKey, terminationFinalizer } from "../api/well-known.ts";
+import { terminationFinalizer } from "../api/well-known.ts";
 import type { NodeClassRef, ProviderView } from "../snapshot/picture.ts";
 import type { ClaimView, NodeView, PoolView } from "../snapshot/views.ts";
 import {
@@ -30,7 +30,7 @@ import {
 import { firstReadyTime, initialization } from "./initialization.ts";
 import { type Hold, hasFailedToLaunch, launchHold } from "./launch.ts";
 import { isRecorded } from "./launch-record.ts";
-import { servedClass } from "./node-class.ts";
+import { nodeClassLabel, servedClass } from "./node-class.ts";
 import { registration, type Step } from "./registration.ts";
 
 export const lifecycle: Rule = {
@@ -62,11 +62,9 @@ function withoutClass(claim: ClaimView, { picture }: Context): Decision {
 
 // Before anything else: once an instance may exist, the claim must not go without it.
 function begin(claim: ClaimView, nodeClass: NodeClassRef): Decision {
-  const key = nodeClassKey(nodeClass);
-  const metadata = {
-    addFinalizers: [terminationFinalizer],
-    ...(claim.labels[key] === undefined ? { labels: { [key]: nodeClass.name } } : {}),
-  };
+  const labels = nodeClassLabel(nodeClass);
+  const isLabelled = Object.keys(labels).every(key => claim.labels[key] !== undefined);
+  const metadata = { addFinalizers: [terminationFinalizer], ...(isLabelled ? {} : { labels }) };
   const conditions = withReady(withAwaiting(claim.conditions, claimParts), claimParts);
   const why = `Claim ${claim.name} may not go before its instance.`;
   const status = sameConditions(claim.conditions, conditions) ? {} : { status: { conditions } };
