@@ -9,6 +9,7 @@ import {
   isRecorded,
   lastLaunch,
   type LaunchRecord,
+  launchedOf,
   launchRecordOf,
   nextBackoff,
   nextLaunchRecord,
@@ -208,5 +209,34 @@ describe("the backoff of a pool", () => {
     ["an end that nobody can read", { launchBackoff: { failures: 1, until: "later" } }, undefined],
   ])("in a status with %s", (_, status, until) => {
     expect(backoffUntil(aPool("web", { status }))).toBe(until);
+  });
+});
+
+describe("what was launched", () => {
+  const web = aPool("web", { spec: { replicas: 3 } });
+
+  test("is the same however many there shall be, and whatever else is said of the pool", () => {
+    const more = aPool("web", { generation: 7, spec: { replicas: 9, limits: { nodes: 10 }, weight: 5 } });
+    expect(launchedOf(more, 1)).toBe(launchedOf(web, 1));
+  });
+
+  test("is another thing with another template or another state of the class", () => {
+    const labelled = aPool("web", {
+      spec: { replicas: 3, template: { metadata: { labels: { team: "a" } }, spec: {} } },
+    });
+    expect(launchedOf(labelled, 1)).not.toBe(launchedOf(web, 1));
+    expect(launchedOf(web, 2)).not.toBe(launchedOf(web, 1));
+  });
+});
+
+test("a claim that waits for a person makes the pool unhealthy, whatever came of the others", () => {
+  const message = "no instance type fits";
+  const conditions = [aCondition("Launched", "Unknown", { reason: "Invalid", message })];
+  const stuck = aClaim("web-1", { stage: "new", conditions });
+  expect(registrationHealth(recorded(good("a", "1s")), stuck)).toEqual({
+    type: "NodeRegistrationHealthy",
+    status: "False",
+    reason: "Invalid",
+    message: "Claim web-1 is not launched, and trying again is not enough: no instance type fits",
   });
 });

@@ -6,8 +6,9 @@ import { formatTime, type Instant, type Millis, minuteMs, parseTime } from "../a
 import { launchRecordKey } from "../api/well-known.ts";
 import { compareLaunches, type LaunchResult, launchResultOf } from "../snapshot/launch-result.ts";
 import type { ClaimView, PoolView } from "../snapshot/views.ts";
-import { awaitingReconciliation } from "./conditions.ts";
+import { awaitingReconciliation, conditionOf } from "./conditions.ts";
 import type { ConditionChange } from "./decision.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 
 const resultsMax = 4;
 /** So many of the latest are enough to be told of: at most four of them are in the record already. */
@@ -17,9 +18,9 @@ const backoffMinMs: Millis = minuteMs;
 const backoffMaxMs: Millis = 10 * minuteMs;
 
 export type LaunchRecord = {
-  /** The generations of pool and class that it speaks of: with new ones everything starts again. */
+  /** What was launched, of which class: with another template or class everything starts again (`launchedOf`). */
   readonly of: string;
-  /** Results up to this one belong to older generations. */
+  /** Results up to this one belong to older ones. */
   readonly after?: LaunchResult;
   /** The last four, oldest first. */
   readonly results: readonly LaunchResult[];
@@ -36,7 +37,12 @@ export function launchRecordOf(pool: PoolView): LaunchRecord | undefined {
   return { of, ...(known ? { after: known } : {}), results: read as LaunchResult[] };
 }
 
-/** Of which generations; who came before the results that count; the results. */
+/** What the pool launches now. Its size, its limits and its policies say nothing of how a launch will end. */
+export function launchedOf({ effective }: PoolView, classGeneration: number): string {
+  return `${fingerprintOf(effective.template)}/${classGeneration}`;
+}
+
+/** Of what; who came before the results that count; the results. */
 export function formatLaunchRecord({ of, after, results }: LaunchRecord): string {
   return [of, after ? formatResult(after) : "-", ...results.map(formatResult)].join("; ");
 }
@@ -59,7 +65,7 @@ export function nextLaunchRecord(
 
 /**
  * Doubled with each failure after the last backoff has ended; failures within it were under way when it began. Ended by
- * a success that came later, and by new generations: `failures: 0`.
+ * a success that came later, and by a new template or class: `failures: 0`.
  */
 export function nextBackoff(before: Backoff | undefined, record: LaunchRecord): Backoff | undefined {
   if (record.results.length === 0) return before && record.after ? ended(before, record.after.at) : before;
@@ -87,9 +93,14 @@ export function isRecorded(claim: ClaimView, pool: PoolView): boolean {
   return result === undefined || (last !== undefined && compareLaunches(result, last) <= 0);
 }
 
-/** A single failure says nothing yet; upstream's rule of two in four, kept across restarts. */
-export function registrationHealth({ results }: LaunchRecord): ConditionChange {
+/** `stuck`: a claim that trying again does not help. A single failure says nothing yet; upstream's rule of two in four, kept across restarts. */
+export function registrationHealth({ results }: LaunchRecord, stuck?: ClaimView): ConditionChange {
   const type = "NodeRegistrationHealthy";
+  const launched = stuck && conditionOf(stuck.conditions, "Launched");
+  if (launched !== undefined) {
+    const message = `Claim ${stuck?.name} is not launched, and trying again is not enough: ${launched.message}`;
+    return { type, status: "False", reason: launched.reason, message };
+  }
   const failures = results.filter(({ isGood }) => !isGood).length;
   if (failures >= failuresMax) {
     const message = `${failures} of the last ${results.length} launches brought no node.`;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { aClaim, aCondition, at, t0 } from "../../test/builders.ts";
+import { aClaim, aCondition, aPool, aWorld, at, t0 } from "../../test/builders.ts";
 import type { Instance, ProviderError } from "../snapshot/instance.ts";
-import { afterLaunch } from "./launch.ts";
+import type { ClaimView } from "../snapshot/views.ts";
+import { afterLaunch, stuckLaunch } from "./launch.ts";
 
 const claim = aClaim("a", { stage: "new", conditions: [aCondition("Launched", "Unknown", { since: at("5s") })] });
 const instance: Instance = {
@@ -73,5 +74,29 @@ describe("the provider's error", () => {
   test("is cut at 300 characters", () => {
     const { status } = afterLaunch(claim, { error: "Unknown", message: "x".repeat(301) });
     expect(status.conditions?.[0]?.message).toBe("x".repeat(300));
+  });
+});
+
+describe("a pool's launch that needs a person", () => {
+  const waiting = (name: string, reason: string, options: Parameters<typeof aClaim>[1] = {}) =>
+    aClaim(name, {
+      stage: "new",
+      pool: "web",
+      conditions: [aCondition("Launched", "Unknown", { reason })],
+      ...options,
+    });
+  const stuckOf = (...claims: readonly ClaimView[]) => stuckLaunch(aPool("web"), aWorld({ claims }))?.name;
+
+  test.each(["Invalid", "NotSupported", "QuotaExceeded"])("is one that ended with %s", reason => {
+    expect(stuckOf(aClaim("a", { pool: "web" }), waiting("b", reason))).toBe("b");
+  });
+
+  test.each(["Throttled", "LaunchFailed", "LaunchBackoff", "AwaitingReconciliation"])("is not one with %s", reason => {
+    expect(stuckOf(waiting("b", reason))).toBeUndefined();
+  });
+
+  test("is none that goes, and none of another pool", () => {
+    const going = waiting("b", "Invalid", { deletingSince: t0 });
+    expect(stuckOf(going, waiting("c", "Invalid", { pool: "db" }))).toBeUndefined();
   });
 });

@@ -4,7 +4,7 @@
 import type { NodeClaimStatus } from "../api/node-claim.ts";
 import { formatTime, type Instant } from "../api/time.ts";
 import type { Instance, ProviderError } from "../snapshot/instance.ts";
-import type { NodeClassRef, ProviderView, Subject } from "../snapshot/picture.ts";
+import type { NodeClassRef, Picture, ProviderView, Subject } from "../snapshot/picture.ts";
 import type { ClaimView, PoolView } from "../snapshot/views.ts";
 import { claimParts, conditionOf, withAwaiting, withCondition, withReady } from "./conditions.ts";
 import type { ConditionChange, MetadataChange, Refusal, StatusChange } from "./decision.ts";
@@ -55,7 +55,7 @@ function poolHold(pool: PoolView, now: Instant): Hold | undefined {
     reason: "LaunchBackoff",
     message,
     until,
-    liftedBy: `a node of pool ${name} that registers, or a change of its spec`,
+    liftedBy: `a node of pool ${name} that registers, or a change of its template`,
   };
 }
 
@@ -76,6 +76,20 @@ export function classHold(nodeClass: NodeClassRef, provider: ProviderView): Hold
 export function hasFailedToLaunch({ conditions }: ClaimView): boolean {
   const launched = conditionOf(conditions, "Launched");
   return launched?.status === "False" && finalErrors.includes(launched.reason);
+}
+
+/** Tried again, since what is asked for may change; but it is a person that has to change it. */
+const askingErrors: readonly string[] = ["Invalid", "NotSupported", "QuotaExceeded"];
+
+/** The first claim of the pool that is not launched before a person has mended something. */
+export function stuckLaunch({ name }: PoolView, picture: Picture): ClaimView | undefined {
+  const { staying, launched } = picture.totalsOfPool(name);
+  if (staying === launched) return undefined;
+  for (const claim of picture.claimsOfPool(name)) {
+    const { status, reason = "" } = conditionOf(claim.conditions, "Launched") ?? {};
+    if (claim.deletingSince === undefined && status === "Unknown" && askingErrors.includes(reason)) return claim;
+  }
+  return undefined;
 }
 
 /** What is written into the claim after the provider's answer. */

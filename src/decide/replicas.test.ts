@@ -180,6 +180,21 @@ describe("a pool with too many nodes", () => {
   const deleted = (decision: Decision) =>
     decision.commands.flatMap(command => (command.kind === "delete-claim" ? [command.claim.name] : []));
 
+  test("says itself that a freeze keeps its surplus, also of claims with a node, which are proposed all the same", () => {
+    const until = at("2h");
+    const safety = aSafetyPolicy({ freeze: { reason: "a launch", until: formatTime(until) } });
+    const decision = decide({
+      pools: [web(1)],
+      claims: [claim("a"), claim("b")],
+      nodes: [aNode("a"), aNode("b")],
+      safety,
+    });
+    expect(proposed(decision)).toEqual(["a"]);
+    expect(decision.wakeAt).toBe(until);
+    expect(decision.refusals).toMatchObject([{ subject: "pool/web", code: "frozen", until }]);
+    expect(decision.refusals[0]?.message).toMatch(/^Pool web keeps 1 too many: SafetyPolicy default freezes/);
+  });
+
   test("deletes no claim without a node either while a freeze holds", () => {
     const world = { pools: [web(0)], claims: [claim("a", { stage: "launched" })] };
     expect(deleted(decide(world))).toEqual(["a"]);

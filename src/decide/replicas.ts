@@ -25,6 +25,11 @@ export const replicas: Rule = {
   },
 };
 
+/** What keeps the pool from its count, for its condition. Undefined: nothing does, or the pool has no `replicas`. */
+export function scalingHold(pool: PoolView, context: Context): Refusal | undefined {
+  return replicas.decide(pool.name, context).refusals[0];
+}
+
 type Wish = { readonly wanted: number; readonly nodeClass: NodeClassRef };
 
 function keep(pool: PoolView, { wanted, nodeClass }: Wish, context: Context): Decision {
@@ -89,10 +94,10 @@ type Surplus = { readonly surplus: number; readonly staying: readonly ClaimView[
 function release(pool: PoolView, { surplus, staying }: Surplus, context: Context): Decision {
   const { commands, proposals, doubtful } = scaleDown(pool, { surplus, staying }, context.picture);
   const lacking = surplus - commands.length - proposals.length;
-  // What has a node is proposed, and the arbiter asks the same of it.
-  const held: Omit<Hold, "reason"> | undefined =
-    dryRun(pool, `delete ${commands.length} claims without a node`) ?? policyHold({ action: "ScaleDown" }, context);
-  const hold = commands.length > 0 ? held : undefined;
+  const held = policyHold({ action: "ScaleDown" }, context);
+  const hold: Omit<Hold, "reason"> | undefined =
+    (commands.length > 0 ? dryRun(pool, `delete ${commands.length} claims without a node`) : undefined) ??
+    (held && { ...held, message: `Pool ${pool.name} keeps ${surplus} too many: ${held.message}` });
   return {
     ...nothing,
     commands: hold ? [] : commands,
