@@ -116,6 +116,13 @@ describe("a node that was deleted by hand", () => {
     ["with an action", { actions: [anAction("x")] }],
     ["of another's class", { provider: aProvider({ serves: () => false }) }],
     [
+      "that is not ours and has a claim's providerID",
+      {
+        nodes: [aNode("a", { deletingSince: deletedAt, finalizers: ["x/y"] })],
+        claims: [aClaim("c", { providerID })],
+      },
+    ],
+    [
       "that is not ours and has no claim",
       { nodes: [aNode("a", { deletingSince: deletedAt, finalizers: [] })], claims: [] },
     ],

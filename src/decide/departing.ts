@@ -15,6 +15,7 @@ import {
   type Rule,
 } from "./decision.ts";
 import { servedClass } from "./node-class.ts";
+import { isOwnNode } from "./own-node.ts";
 
 /** A node that was deleted by hand while its claim was not: the claim goes too, and then the node as any other. */
 export const nodeDeletion: Rule = {
@@ -29,7 +30,7 @@ function decideNodeDeletion(name: string, { picture }: Context): Decision {
   if (node?.deletingSince === undefined) return nothing;
   const claim = picture.claimOf(node);
   if (claim === undefined) return node.finalizers.includes(terminationFinalizer) ? ownerless(node) : nothing;
-  if (claim.deletingSince !== undefined || claim.isProvisional) return nothing;
+  if (claim.deletingSince !== undefined || claim.isProvisional || !isOwnNode(node, claim)) return nothing;
   if (servedClass(claim.spec.nodeClassRef, picture.provider) === undefined) return nothing;
   if (picture.openActionOn(node.uid) !== undefined) return nothing;
   const since = node.deletingSince;

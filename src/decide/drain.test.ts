@@ -357,9 +357,10 @@ describe("the node's time runs out", () => {
     expect(asked(decided(now, until(at("10m"), { pods: [on("p", options)] })))).toEqual(expected);
   });
 
-  test("the deadline of an action that joined counts as the claim's own", () => {
+  test("the deadline of an action that joined counts as the claim's own, once the claim says so", () => {
     const actions = [anAction("deletion-a-uid", { spec: { deadline: "2026-01-01T00:11:00Z" } })];
-    expect(asked(decided(now, { actions, pods: [on("p")] }))).toEqual(["delete p by 0"]);
+    expect(asked(decided(now, { actions, pods: [on("p")] }))).toEqual(["evict p"]);
+    expect(asked(decided(now, until(at("11m"), { actions, pods: [on("p")] })))).toEqual(["delete p by 0"]);
   });
 });
 

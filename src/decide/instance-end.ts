@@ -1,9 +1,9 @@
-// Ends the instance: the provider is asked, and asked again, until it says that the instance is gone. And looks, while a
-// node that is not Ready is drained, whether there is an instance at all.
+// Ends the instance: the provider is asked, and asked again, until it says that the instance is gone. Not while a node of
+// somebody else runs on it. And looks, while a node that is not Ready is drained, whether there is an instance at all.
 
 import { type Instant, type Millis, minuteMs, secondMs } from "../api/time.ts";
 import type { FailureView } from "../snapshot/picture.ts";
-import type { ClaimView } from "../snapshot/views.ts";
+import type { ClaimView, NodeView } from "../snapshot/views.ts";
 import { conditionOf, isTrue } from "./conditions.ts";
 import type { Command, Context } from "./decision.ts";
 import { laneOf } from "./decision.ts";
@@ -16,12 +16,15 @@ const lookAgainMs = minuteMs;
 
 export const instanceEnd: Step = { name: "instance", take: endInstance };
 
-function endInstance({ claim, isEnding, why }: Departing, { picture, now }: Context): StepResult {
+function endInstance(departing: Departing, { picture, now }: Context): StepResult {
+  const { claim, isEnding, why } = departing;
   const { providerID } = claim;
   // Never launched. Should an answer have been lost, the instance carries the claim's tag and garbage collection finds it.
   if (providerID === undefined) return done;
   const seen = picture.instance(providerID);
   if (seen?.state === "gone") return done;
+  const stranger = inUse(departing, now);
+  if (stranger !== undefined) return leftRunning(stranger, departing);
   const command: Command = {
     kind: "delete-instance",
     providerID,
@@ -41,6 +44,24 @@ function endInstance({ claim, isEnding, why }: Departing, { picture, now }: Cont
     waits: [failure === undefined ? asked(providerID) : unanswered(providerID, failure)],
     wakeAt: askAt,
   };
+}
+
+/** Somebody's node runs there. It holds the instance as long as the claim has time; its pods are not ours to move. */
+function inUse({ strangers, terminationAt, isEnding }: Departing, now: Instant): NodeView | undefined {
+  const isForced = isEnding || (terminationAt !== undefined && terminationAt <= now);
+  return isForced ? undefined : strangers.find(({ conditions }) => isTrue(conditions, "Ready"));
+}
+
+function leftRunning({ name }: NodeView, { claim, terminationAt }: Departing): StepResult {
+  const end = terminationAt === undefined ? {} : { until: terminationAt };
+  const wait = {
+    code: "node-not-ours",
+    message: `Node ${name} has the providerID of claim ${claim.name}, is Ready and was not registered for it: neither it nor the instance is touched.`,
+    ...end,
+    liftedBy: `Deleting node ${name}, or taking the finalizer off claim ${claim.name}.`,
+  };
+  const condition = { type, status: "Unknown", reason: "NodeNotOurs", message: "" };
+  return { isDone: false, condition, waits: [wait], wakeAt: end.until };
 }
 
 function pauseMs({ conditions }: ClaimView, askedAt: Instant): Millis {

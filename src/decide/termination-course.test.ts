@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { aBudget, aClaim, anAttachment, aNode, aPod, at, type WorldOptions } from "../../test/builders.ts";
 import { deletedAt, leavingClaim, type Nature, providerID, TerminationWorld } from "../../test/termination-world.ts";
+import { unregisteredTaint } from "../api/well-known.ts";
 import { isTrue } from "./conditions.ts";
 import type { Command, Decision } from "./decision.ts";
 import { termination } from "./termination.ts";
@@ -220,6 +221,7 @@ const someWorld = fc.record({
   grace: fc.constantFrom(undefined, "0s", "7s", "1m", "20m"),
   endsAfterMs: fc.constantFrom(0, 3_000, 17_000),
 });
+const unregistered = { finalizers: [], taints: [unregisteredTaint] };
 type Some<A> = A extends fc.Arbitrary<infer V> ? V : never;
 
 function worldOf({ node, pods, grace, endsAfterMs }: Some<typeof someWorld>): TerminationWorld {
@@ -235,7 +237,7 @@ function worldOf({ node, pods, grace, endsAfterMs }: Some<typeof someWorld>): Te
   const spec = grace === undefined ? {} : { terminationGracePeriod: grace };
   const world: WorldOptions = {
     claims: [leavingClaim({ spec, stage: node.isRegistered ? "initialized" : "launched" })],
-    nodes: [aNode("a", { ready: node.ready, finalizers: node.isRegistered ? ["karpenter.sh/termination"] : [] })],
+    nodes: [aNode("a", { ready: node.ready, ...(node.isRegistered ? {} : unregistered) })],
     pods: views,
     budgets: pods.flatMap(({ allowed }, index) =>
       allowed === undefined ? [] : aBudget(`p${index}`, { disruptionsAllowed: allowed }),

@@ -8,13 +8,15 @@ import type { Command, ConditionChange, Context, MetadataChange, Notice } from "
 /** A claim that is being deleted, with all that its end touches. */
 export type Departing = {
   readonly claim: ClaimView;
-  /** Every node of its instance. */
+  /** Its own. */
   readonly nodes: readonly NodeView[];
+  /** Nodes that have its providerID and are not its own: never touched. */
+  readonly strangers: readonly NodeView[];
   /** Those that are drained: none if the claim never registered, for then nothing of ours runs there. */
   readonly drained: readonly NodeView[];
   /** One a node. */
   readonly actions: readonly ActionView[];
-  /** When what is left goes by force; absent: it may take as long as it takes. */
+  /** When what is left goes by force, as the claim says: not before it is written. Absent: it may take as long as it takes. */
   readonly terminationAt?: Instant;
   /** No node is Ready and the provider says that the instance is gone: there is nothing to be gentle with. */
   readonly isDead: boolean;

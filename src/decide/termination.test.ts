@@ -12,7 +12,14 @@ import {
   providerID,
   withConditions,
 } from "../../test/termination-world.ts";
-import { disruptedTaint, terminationFinalizer, terminationTimestampKey } from "../api/well-known.ts";
+import {
+  disruptedTaint,
+  registeredKey,
+  terminationFinalizer,
+  terminationTimestampKey,
+  unregisteredTaint,
+} from "../api/well-known.ts";
+import type { ClaimView, NodeView } from "../snapshot/views.ts";
 import { type Command, type Decision, nothing } from "./decision.ts";
 
 const now = at("11m");
@@ -305,7 +312,8 @@ describe("a claim that never got far", () => {
 
   test("launched and not registered: the instance goes, no node is touched", () => {
     const claims = [withConditions(leavingClaim({ stage: "launched" }), ending)];
-    const world = { claims, nodes: [aNode("a", { finalizers: [] })], pods: [aPod("p", { on: "a" })] };
+    const nodes = [aNode("a", { finalizers: [], taints: [unregisteredTaint] })];
+    const world = { claims, nodes, pods: [aPod("p", { on: "a" })] };
     const decision = decided(now, world);
     expect(kinds(decision)).toEqual(["delete-instance", "update-action"]);
     expect(of(decision, "update-action")[0]?.progress?.steps?.[1]).toMatchObject({
@@ -319,6 +327,74 @@ describe("a claim that never got far", () => {
   test("launched and without a node: no entry is needed", () => {
     const claims = [withConditions(leavingClaim({ stage: "launched" }), ending)];
     expect(kinds(decided(now, { claims, nodes: [] }))).toEqual(["delete-instance"]);
+  });
+});
+
+describe("a node that has the claim's providerID and nothing of ours", () => {
+  const theirs = aNode("theirs", { providerID, finalizers: [] });
+  const owner = (uid: string) => ({ apiVersion: "karpenter.sh/v1", kind: "NodeClaim", name: "a", uid });
+  const deletionOf = (claims: readonly ClaimView[], nodes: readonly NodeView[], more: WorldOptions = {}) => {
+    const actions = [anAction("deletion-a-uid", {})];
+    return decided(now, { claims: [...claims], nodes: [...nodes], actions, ...more });
+  };
+
+  test.each<[string, Partial<NodeView>, Partial<ClaimView["status"]>, boolean]>([
+    ["nothing else", {}, {}, false],
+    [
+      "the label of a registered one, which a kubelet may bring along",
+      { labels: { [registeredKey]: "true" } },
+      {},
+      false,
+    ],
+    ["another claim as its owner", { owners: [owner("another-uid")] }, {}, false],
+    ["the claim as its owner", { owners: [owner("a-claim-uid")] }, {}, true],
+    ["the name that the claim says", {}, { nodeName: "theirs" }, true],
+    ["our finalizer", { finalizers: [terminationFinalizer] }, {}, true],
+    ["the taint of one that is not registered yet", { taints: [unregisteredTaint] }, {}, true],
+  ])("is the claim's own with %s", (_, node, status, isOwn) => {
+    const claims = [leavingClaim({ stage: "launched", status })];
+    const decision = decided(now, { claims, nodes: [{ ...theirs, labels: {}, ...node }], actions: [] });
+    expect(decision.proposals.map(proposal => proposal.node.name)).toEqual(isOwn ? ["theirs"] : []);
+    expect(of(decision, "delete-node")).toEqual([]);
+  });
+
+  test("holds the instance while it is Ready; the claim's own node is drained all the same", () => {
+    const decision = deletionOf([empty()], [leavingNode(), theirs]);
+    expect(kinds(decision)).toEqual(["update-claim", "update-action"]);
+    const message =
+      "Node theirs has the providerID of claim a, is Ready and was not registered for it: neither it nor the instance is touched.";
+    expect(decision.refusals).toEqual([
+      expect.objectContaining({ subject: "claim/a", code: "node-not-ours", message }),
+    ]);
+    const [update] = of(decision, "update-claim");
+    expect(update?.status?.conditions).toContainEqual({
+      type: "InstanceTerminating",
+      status: "Unknown",
+      reason: "NodeNotOurs",
+      message,
+    });
+    const pods = [aPod("p", { on: "a" }), aPod("q", { on: "theirs" })];
+    const draining = deletionOf([leavingClaim()], [leavingNode(), theirs], { pods });
+    expect(of(draining, "evict-pod").map(({ pod }) => pod.name)).toEqual(["p"]);
+  });
+
+  test.each([
+    [at("11m") - 1, ["node-not-ours"]],
+    [at("11m"), ["instance-terminating"]],
+  ])("holds it no longer than the claim has time: %d", (instant, codes) => {
+    const claims = [{ ...empty(), terminationAt: at("11m") }];
+    const world = { claims, nodes: [leavingNode(), theirs], actions: [anAction("deletion-a-uid", {})] };
+    const decision = decided(instant, world);
+    expect(decision.refusals.map(({ code }) => code)).toEqual(codes);
+    if (instant < at("11m")) expect(decision.wakeAt).toBe(at("11m"));
+  });
+
+  test("is left behind when it is not Ready", () => {
+    const silent = aNode("theirs", { providerID, finalizers: [], ready: "Unknown" });
+    expect(deletionOf([empty()], [leavingNode(), silent]).refusals).toMatchObject([{ code: "instance-terminating" }]);
+    const last = decided(now, { claims: [empty({ isEnding: true })], nodes: [silent], actions: [], instances: gone });
+    expect(of(last, "update-claim")[0]?.metadata).toEqual({ removeFinalizers: [terminationFinalizer] });
+    expect(kinds(last)).toEqual(["update-claim"]);
   });
 });
 

@@ -14,6 +14,7 @@ import { instanceEnd, lookUp } from "./instance-end.ts";
 import { instantOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
 import { finalize, taint } from "./node-end.ts";
+import { isOwnNode } from "./own-node.ts";
 import { progress } from "./progress.ts";
 import { type Departing, nextOf, saidOf, type Step, type StepResult, type Wait } from "./termination-step.ts";
 import { volumes } from "./volumes.ts";
@@ -34,17 +35,19 @@ function decideTermination(name: string, context: Context): Decision {
   if (!claim.finalizers.includes(terminationFinalizer)) return nothing;
   if (servedClass(claim.spec.nodeClassRef, picture.provider) === undefined) return nothing;
   if (picture.staleness !== undefined) return stale(claim, picture.staleness);
-  const nodes = picture.nodesOf(claim);
-  const doubtful = nodes.find(node => picture.claimOf(node)?.uid !== claim.uid);
+  const found = picture.nodesOf(claim);
+  const doubtful = found.find(node => picture.claimOf(node)?.uid !== claim.uid);
   if (doubtful !== undefined) return sharedNode(claim, doubtful);
+  const nodes = found.filter(node => isOwnNode(node, claim));
   const entries = entriesOf(claim, nodes, { ...context, terminationAt: terminationAtOf(claim, []) });
   if ("missing" in entries) return entries.missing;
-  return carriedOn(departingOf(claim, { nodes, actions: entries.actions }, context), context);
+  const strangers = found.filter(node => !nodes.includes(node));
+  return carriedOn(departingOf(claim, { nodes, strangers, actions: entries.actions }, context), context);
 }
 
 function departingOf(
   claim: ClaimView,
-  { nodes, actions }: Pick<Departing, "nodes" | "actions">,
+  { nodes, strangers, actions }: Pick<Departing, "nodes" | "strangers" | "actions">,
   { picture }: Context,
 ): Departing {
   const isEnding = isTrue(claim.conditions, "InstanceTerminating");
@@ -53,6 +56,7 @@ function departingOf(
   return {
     claim,
     nodes,
+    strangers,
     drained: isTrue(claim.conditions, "Registered") ? nodes : [],
     actions,
     ...(claim.terminationAt === undefined ? {} : { terminationAt: claim.terminationAt }),
