@@ -1,10 +1,10 @@
 // Carries an action of the ledger from its entry to its end: adopts what an older leader left, starts what is pending,
-// closes what is over. The way in between is the termination's; whether an action may begin was the arbiter's.
+// closes what is over. The way in between is the termination's or the reboot's; whether an action may begin was the arbiter's.
 
 import type { NodeActionSpec } from "../api/node-action.ts";
 import { hourMs, type Instant, type Millis, minuteMs } from "../api/time.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
-import { isTrue } from "./conditions.ts";
+import { isTrue, reasonOf } from "./conditions.ts";
 import { type ActionProgress, type Command, type Context, type Decision, nothing, type Rule } from "./decision.ts";
 import { contradiction, type Live } from "./evidence.ts";
 import { instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
@@ -76,9 +76,10 @@ function decideOpen(action: ActionView, context: Context): Decision {
   if (claim === undefined && spec.claim !== undefined) return remains(action, context);
   if (spec.epoch < context.epoch) return adopt(action, { node, claim }, context);
   if (claim?.deletingSince !== undefined) return underWay(action, claim, context);
-  if (node === undefined)
-    return giveUp(action, `Node ${spec.node.name} (${spec.node.uid}) went before anything was done.`);
-  if (spec.method !== "Terminate") return otherMeans(action, context);
+  if (node === undefined) return withoutNode(action);
+  if (spec.method === "Remediate") return otherMeans(action, context);
+  // From there it is the reboot rule's.
+  if (spec.method === "Reboot" && hasStarted(action)) return nothing;
   return waitForReplacements(action, context) ?? start(action, context);
 }
 
@@ -136,7 +137,12 @@ function underWay(action: ActionView, claim: ClaimView, { picture }: Context): D
   return held(action, { code: "left-to-owner", message, liftedBy: "the controller of the claim's class" });
 }
 
-/** Reboots and remediations are carried out by the rules that ask for them. One that nobody takes up ends. */
+function withoutNode(action: ActionView): Decision {
+  const { name, uid } = action.spec.node;
+  return giveUp(action, `Node ${name} (${uid}) went before anything was ${hasStarted(action) ? "over" : "done"}.`);
+}
+
+/** Remediations are carried out by the rule that asks for them. One that nobody takes up ends. */
 function otherMeans(action: ActionView, context: Context): Decision {
   if (hasStarted(action)) return nothing;
   const { method, node } = action.spec;
@@ -196,7 +202,7 @@ function startHold(action: ActionView, context: Context): Objection | undefined 
 
 function waitsFor(action: ActionView, hold: Objection, giveUpAt: Instant): Decision {
   const { code, message, until } = hold;
-  const reason = code.replace(/(^|-)([a-z])/g, (_, __, letter: string) => letter.toUpperCase());
+  const reason = reasonOf(code);
   const isSaid = action.status.waitingFor?.message === message;
   const waitingFor = { reason, message, ...(until === undefined ? {} : { until }) };
   const said = isSaid ? nothing : update(action, { waitingFor }, message);

@@ -30,6 +30,11 @@ export function sameConditions(list: readonly Condition[], next: readonly Condit
   return list.length === next.length && next.every(condition => isSame(conditionOf(list, condition.type), condition));
 }
 
+/** The code of a refusal as conditions write their reasons: `node-limit` is NodeLimit. */
+export function reasonOf(code: string): string {
+  return code.replace(/(^|-)([a-z])/g, (_, __, letter: string) => letter.toUpperCase());
+}
+
 /** Those of the types that are missing, as not looked at yet. */
 export function withAwaiting(list: readonly ConditionChange[], types: readonly string[]): readonly ConditionChange[] {
   return types
