@@ -1,10 +1,11 @@
-// Writes what is made from the definitions in src/api, and what fettle install prints: npm run generate. Files that no
+// Writes what is made from the definitions in src/api, what fettle install prints, and the page of metrics: npm run generate. Files that no
 // definition makes are removed.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { generatedFiles } from "../src/api/generated.ts";
 import { installationYaml } from "../src/cli/install.ts";
+import { metricsPage } from "../src/web/metrics-page.ts";
 
 const root = join(import.meta.dirname, "..");
 const files = generatedFiles();
@@ -17,4 +18,5 @@ for (const folder of new Set([...files.keys()].map(dirname))) {
 for (const [path, text] of files) writeFileSync(join(root, path), text);
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 writeFileSync(join(root, "deploy/fettle.yaml"), installationYaml(version));
-process.stdout.write(`${files.size + 1} files written\n`);
+writeFileSync(join(root, "docs/metrics.md"), metricsPage());
+process.stdout.write(`${files.size + 2} files written\n`);

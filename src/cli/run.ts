@@ -80,8 +80,15 @@ async function start(flags: RunFlags, { config, env, version, say, closing, inst
   closing.push(() => lead.stop());
   const api = connect(config, { ...connectTo, ...(lead.fence && { fence: lead.fence }) });
   closing.push(() => api.close());
-  const metrics = new Metrics({ version, measured: () => wired.controller, watches: () => measuredWatches(wired) });
   const settings = { cluster: flags.clusterName, dryRun: flags.dryRun, foreignClaims: flags.foreignClaims };
+  const metrics = new Metrics({
+    version,
+    settings,
+    now: clock.now,
+    measured: () => wired.controller,
+    watches: () => measuredWatches(wired),
+    pause: () => new Promise(resolve => setImmediate(resolve)),
+  });
   const wired: Wired = wire({
     api,
     clock,

@@ -41,6 +41,7 @@ export class IndexedPicture {
   readonly #totalsByPool = new TotalsByPool();
   readonly #instanceMatches = new InstanceMatches(this);
   readonly #podsByNode = new Grouped<PodView>();
+  readonly #podCountByPhase = new Map<PodView["phase"], number>();
   readonly #attachmentsByNode = new Grouped<AttachmentView>();
   readonly #actions = new ActionIndex();
   readonly #departures = new Departures(this);
@@ -98,6 +99,9 @@ export class IndexedPicture {
   }
   pod(namespace: string, name: string): PodView | undefined {
     return this.#tables.get("pod", name, namespace);
+  }
+  get podCountByPhase(): ReadonlyMap<PodView["phase"], number> {
+    return this.#podCountByPhase;
   }
   budgetsOver(pod: PodView): readonly DisruptionBudgetView[] {
     return this.#tables
@@ -258,11 +262,17 @@ export class IndexedPicture {
 
   #reindexPod({ before, after }: Change<PodView>): void {
     const uid = (after ?? before)?.uid ?? "";
+    this.#countPhase(before?.phase, -1);
+    this.#countPhase(after?.phase, 1);
     if (before !== undefined && before.uid !== uid) {
       this.#podsByNode.move(before.uid, { from: before.nodeName, to: undefined, value: undefined });
     }
     const from = before?.uid === uid ? before.nodeName : undefined;
     this.#podsByNode.move(uid, { from, to: after?.nodeName, value: after });
+  }
+
+  #countPhase(phase: PodView["phase"] | undefined, more: 1 | -1): void {
+    if (phase !== undefined) this.#podCountByPhase.set(phase, (this.#podCountByPhase.get(phase) ?? 0) + more);
   }
 
   #reindexAction(change: Change<ActionView>): void {

@@ -115,6 +115,8 @@ export type Picture = {
 
   podsOn(nodeName: string): Iterable<PodView>;
   pod(namespace: string, name: string): PodView | undefined;
+  /** For those who count, not for rules. */
+  readonly podCountByPhase?: ReadonlyMap<PodView["phase"], number>;
   budgetsOver(pod: PodView): readonly DisruptionBudgetView[];
   attachmentsOn(nodeName: string): Iterable<AttachmentView>;
   /** The PersistentVolume behind a pod's claim. */

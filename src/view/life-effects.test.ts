@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aClaim, aCondition, aNode, anAction, at, aWorld, t0 } from "../../test/builders.ts";
+import { aClaim, aCondition, aNode, anAction, aPod, aPool, at, aWorld, t0 } from "../../test/builders.ts";
 import type { NodeActionSpec } from "../api/node-action.ts";
 import type { Command, Outcome } from "../decide/decision.ts";
 import { effectsOf, effectsOfEnd } from "./life-effects.ts";
@@ -18,7 +18,7 @@ test("a claim that is created counts for its pool, by the rule that asked", () =
   const manifest = { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata };
   expect(effects({ kind: "create-claim", manifest, why }, { rule: "replicas" })).toEqual([
     {
-      metric: "nodeclaims_created_total",
+      metric: "karpenter_nodeclaims_created_total",
       labels: { reason: "replicas", nodepool: "web", min_values_relaxed: "false" },
     },
   ]);
@@ -38,11 +38,15 @@ describe("the end of a claim", () => {
     });
     expect(effects(update, { picture: ending })).toEqual([
       {
-        metric: "nodeclaims_terminated_total",
+        metric: "karpenter_nodeclaims_terminated_total",
         labels: { nodepool: "web", capacity_type: "spot", zone: "z1" },
       },
-      { metric: "nodeclaims_termination_duration_seconds", labels: { nodepool: "web" }, seconds: 60 },
-      { metric: "nodeclaims_instance_termination_duration_seconds", labels: { nodepool: "web" }, seconds: 15 },
+      { metric: "karpenter_nodeclaims_termination_duration_seconds", labels: { nodepool: "web" }, seconds: 60 },
+      {
+        metric: "karpenter_nodeclaims_instance_termination_duration_seconds",
+        labels: { nodepool: "web" },
+        seconds: 15,
+      },
     ]);
   });
 
@@ -63,7 +67,7 @@ test("a drain counts when it comes to its end, once", () => {
     const command: Command = { kind: "update-claim", claim: target, resourceVersion: "1", status: { conditions }, why };
     return effects(command, { picture }).map(({ metric }) => metric);
   };
-  expect(drained("Unknown")).toEqual(["nodes_drained_total"]);
+  expect(drained("Unknown")).toEqual(["karpenter_nodes_drained_total"]);
   expect(drained("True")).toEqual([]);
 });
 
@@ -78,16 +82,16 @@ describe("a node", () => {
     const registers = update({ labels: { "karpenter.sh/registered": "true" } });
     const fresh = aWorld({ claims: [claim], nodes: [{ ...aNode("a"), labels: {} }] });
     expect(effects(registers, { picture: fresh })).toEqual([
-      { metric: "nodes_created_total", labels: { nodepool: "web" } },
+      { metric: "karpenter_nodes_created_total", labels: { nodepool: "web" } },
     ]);
     expect(effects(registers)).toEqual([]);
   });
 
   test("counts as terminated when its finalizer goes, with its life and its end", () => {
     expect(effects(update({ removeFinalizers: [finalizer] }))).toEqual([
-      { metric: "nodes_terminated_total", labels: { nodepool: "web" } },
-      { metric: "nodes_termination_duration_seconds", labels: { nodepool: "web" }, seconds: 50 },
-      { metric: "nodes_lifetime_duration_seconds", labels: { nodepool: "web" }, seconds: 60 },
+      { metric: "karpenter_nodes_terminated_total", labels: { nodepool: "web" } },
+      { metric: "karpenter_nodes_termination_duration_seconds", labels: { nodepool: "web" }, seconds: 50 },
+      { metric: "karpenter_nodes_lifetime_duration_seconds", labels: { nodepool: "web" }, seconds: 60 },
     ]);
   });
 });
@@ -96,7 +100,9 @@ describe("why a claim was taken away", () => {
   const start: Command = { kind: "start-action", action: { name: "x", uid: "x-action-uid" }, why };
   const reasonOf = (action: NodeActionSpec["action"], phase: "Running" | "Abandoned" = "Running") => {
     const picture = aWorld({ claims: [claim], actions: [anAction("x", { phase, spec: { action } })] });
-    return effectsOfEnd(start, { result: "done" }, picture).map(({ labels }) => labels["reason"]);
+    return effectsOfEnd(start, { result: "done" }, picture)
+      .filter(({ metric }) => metric === "karpenter_nodeclaims_disrupted_total")
+      .map(({ labels }) => labels["reason"]);
   };
   test.each([
     ["Repair", "unhealthy"],
@@ -125,8 +131,102 @@ describe("why a claim was taken away", () => {
     const conditions = [aCondition("Launched", "False", { reason: launched })];
     const picture = aWorld({ claims: [{ ...claim, conditions }] });
     expect(effects({ kind: "delete-claim", claim: target, resourceVersion: "1", why }, { rule, picture })).toEqual([
-      { metric: "nodeclaims_disrupted_total", labels: { reason, nodepool: "web", capacity_type: "spot" } },
+      {
+        metric: "karpenter_nodeclaims_disrupted_total",
+        labels: {
+          reason,
+          nodepool: "web",
+          capacity_type: "spot",
+          consolidation_policy: "",
+          termination_mode: "graceful",
+        },
+      },
     ]);
+  });
+});
+
+test.each([
+  [undefined, "graceful"],
+  ["0s", "forceful"],
+  ["1h", "eventual"],
+] as const)("a claim with a termination grace period of %s goes in mode %s", (terminationGracePeriod, mode) => {
+  const spec = { ...claim.spec, ...(terminationGracePeriod && { terminationGracePeriod }) };
+  const picture = aWorld({ claims: [{ ...claim, spec }], pools: [aPool("web")] });
+  const [effect] = effects({ kind: "delete-claim", claim: target, resourceVersion: "1", why }, { picture });
+  expect(effect?.labels).toMatchObject({ termination_mode: mode, consolidation_policy: "WhenUnderutilized" });
+});
+
+test("a repair counts by its condition, with the pods that it moves", () => {
+  const evidence = [
+    { ...anAction("x").spec.evidence[0], conditionType: "Ready", seenAt: "" },
+  ] as NodeActionSpec["evidence"];
+  const action = anAction("x", { node: "a", phase: "Running", spec: { action: "Repair", evidence } });
+  const picture = aWorld({ claims: [claim], nodes: [aNode("a")], actions: [action], pods: [aPod("p", { on: "a" })] });
+  const start: Command = { kind: "start-action", action: { name: "x", uid: action.uid }, why };
+  expect(effectsOfEnd(start, { result: "done" }, picture).slice(1)).toEqual([
+    {
+      metric: "karpenter_nodeclaims_unhealthy_disrupted_total",
+      labels: { condition: "Ready", nodepool: "web", capacity_type: "spot", image_id: "" },
+    },
+    { metric: "karpenter_pods_disruption_initiated_total", labels: { reason: "unhealthy" }, amount: 1 },
+  ]);
+});
+
+describe("how long a claim takes", () => {
+  const young = aClaim("a", { pool: "web", stage: "new" });
+  const picture = aWorld({ claims: [young] });
+  const reached = (condition: string) => [
+    { metric: "fettle_nodeclaims_reached_seconds", labels: { nodepool: "web", condition }, seconds: 60 },
+  ];
+  test("to be launched", () => {
+    expect(effects({ kind: "launch-instance", claim: target, why }, { picture })).toEqual(reached("Launched"));
+  });
+  test.each(["Registered", "Initialized"])("to be %s, once", type => {
+    const conditions = [{ type, status: "True", reason: type, message: "" }];
+    const command: Command = { kind: "update-claim", claim: target, resourceVersion: "1", status: { conditions }, why };
+    expect(effects(command, { picture })).toEqual(reached(type));
+    const already = aWorld({ claims: [{ ...young, conditions: [aCondition(type, "True")] }] });
+    expect(effects(command, { picture: already })).toEqual([]);
+  });
+});
+
+describe("how long an action takes", () => {
+  const end = (phase: "Done" | "Failed" | "Abandoned" | "Running", dryRun = false) => {
+    const action = anAction("x", { spec: dryRun ? { dryRun } : {} });
+    const command: Command = {
+      kind: "update-action",
+      action: { name: "x", uid: action.uid },
+      resourceVersion: "1",
+      progress: { phase },
+      why,
+    };
+    return effects(command, { picture: aWorld({ actions: [action] }) });
+  };
+  test.each(["Done", "Failed", "Abandoned"] as const)("until it is %s", phase => {
+    const labels = { action: "Deletion", phase };
+    expect(end(phase)).toEqual([{ metric: "fettle_action_duration_seconds", labels, seconds: 60 }]);
+  });
+  test("not while it runs, and not of a dry run", () => {
+    expect([...end("Running"), ...end("Abandoned", true)]).toEqual([]);
+  });
+});
+
+describe("a pod that is moved", () => {
+  const pod = { namespace: "default", name: "p", uid: "default-p-uid" };
+  const drained = (command: Command, options: Parameters<typeof aPod>[1] = {}) => {
+    const pods = [aPod("p", { on: "a", ...options })];
+    const actions = [anAction("x", { node: "a", spec: { action: "Repair" } })];
+    return effects(command, { picture: aWorld({ claims: [claim], nodes: [aNode("a")], pods, actions }) });
+  };
+  test.each<Command>([
+    { kind: "evict-pod", pod, why },
+    { kind: "delete-pod", pod, deadline: t0, why },
+  ])("$kind counts by why its node goes", command => {
+    const labels = { reason: "unhealthy" };
+    expect(drained(command)).toEqual([{ metric: "karpenter_pods_drained_total", labels }]);
+  });
+  test("counts once", () => {
+    expect(drained({ kind: "delete-pod", pod, deadline: t0, why }, { deletionAt: t0 })).toEqual([]);
   });
 });
 
@@ -141,7 +241,7 @@ test.each<[Outcome, string]>([
 ])("an eviction is counted by its answer: $result", (outcome, code) => {
   const pod = { namespace: "default", name: "p", uid: "p" };
   expect(effectsOfEnd({ kind: "evict-pod", pod, why }, outcome, world)).toEqual([
-    { metric: "pods_eviction_requests_total", labels: { code } },
+    { metric: "karpenter_pods_eviction_requests_total", labels: { code } },
   ]);
 });
 

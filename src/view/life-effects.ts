@@ -3,32 +3,40 @@
 
 import type { NodeActionSpec } from "../api/node-action.ts";
 import { capacityTypeKey, nodePoolKey } from "../api/node.ts";
-import type { Instant } from "../api/time.ts";
+import { type Instant, parseDuration } from "../api/time.ts";
 import { registeredKey, terminationFinalizer } from "../api/well-known.ts";
 import { conditionOf, isTrue } from "../decide/conditions.ts";
 import type { Command, Outcome } from "../decide/decision.ts";
+import { isDryRun } from "../decide/ledger.ts";
 import type { Picture } from "../snapshot/picture.ts";
-import type { ClaimView, NodeView } from "../snapshot/views.ts";
+import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 
 export type Effect = {
   readonly metric: EffectMetric;
   readonly labels: Readonly<Record<string, string>>;
   /** Of a duration. */
   readonly seconds?: number;
+  /** Of a count; absent: one. */
+  readonly amount?: number;
 };
 
 export type EffectMetric =
-  | "nodeclaims_created_total"
-  | "nodeclaims_terminated_total"
-  | "nodeclaims_disrupted_total"
-  | "nodeclaims_termination_duration_seconds"
-  | "nodeclaims_instance_termination_duration_seconds"
-  | "nodes_created_total"
-  | "nodes_drained_total"
-  | "nodes_terminated_total"
-  | "nodes_termination_duration_seconds"
-  | "nodes_lifetime_duration_seconds"
-  | "pods_eviction_requests_total";
+  | "karpenter_nodeclaims_created_total"
+  | "karpenter_nodeclaims_terminated_total"
+  | "karpenter_nodeclaims_unhealthy_disrupted_total"
+  | "karpenter_nodeclaims_disrupted_total"
+  | "karpenter_nodeclaims_termination_duration_seconds"
+  | "karpenter_nodeclaims_instance_termination_duration_seconds"
+  | "karpenter_nodes_created_total"
+  | "karpenter_nodes_drained_total"
+  | "karpenter_nodes_terminated_total"
+  | "karpenter_nodes_termination_duration_seconds"
+  | "karpenter_nodes_lifetime_duration_seconds"
+  | "karpenter_pods_eviction_requests_total"
+  | "karpenter_pods_disruption_initiated_total"
+  | "karpenter_pods_drained_total"
+  | "fettle_nodeclaims_reached_seconds"
+  | "fettle_action_duration_seconds";
 
 type Decided = { readonly rule: string; readonly command: Command; readonly at: Instant };
 
@@ -38,11 +46,11 @@ export function effectsOf({ rule, command, at }: Decided, picture: Picture): rea
     case "create-claim": {
       const nodepool = command.manifest.metadata.labels?.[nodePoolKey] ?? "";
       const labels = { reason: rule, nodepool, min_values_relaxed: "false" };
-      return [{ metric: "nodeclaims_created_total", labels }];
+      return [{ metric: "karpenter_nodeclaims_created_total", labels }];
     }
     case "delete-claim": {
       const claim = picture.claim(command.claim.name);
-      return claim === undefined ? [] : [disrupted(claim, deletionReason(claim, rule))];
+      return claim === undefined ? [] : [disrupted(claim, deletionReason(claim, rule), picture)];
     }
     case "update-claim": {
       const claim = picture.claim(command.claim.name);
@@ -53,6 +61,21 @@ export function effectsOf({ rule, command, at }: Decided, picture: Picture): rea
       const claim = node && picture.claimOf(node);
       return node === undefined ? [] : ofNode(node, claim?.pool ?? "", { change: command.change, at });
     }
+    case "launch-instance": {
+      const claim = picture.claim(command.claim.name);
+      return claim === undefined ? [] : reached(claim, "Launched", at);
+    }
+    case "update-action": {
+      const action = picture.action(command.action.name);
+      return action === undefined ? [] : ofAction(action, command, at);
+    }
+    case "evict-pod":
+    case "delete-pod": {
+      const pod = picture.pod(command.pod.namespace, command.pod.name);
+      // One that stops already was counted when it was told to.
+      if (pod === undefined || pod.deletionAt !== undefined) return [];
+      return [{ metric: "karpenter_pods_drained_total", labels: { reason: reasonOf(pod.nodeName, picture) } }];
+    }
     default:
       return [];
   }
@@ -61,30 +84,41 @@ export function effectsOf({ rule, command, at }: Decided, picture: Picture): rea
 /** What only the end of a command can tell. */
 export function effectsOfEnd(command: Command, outcome: Outcome, picture: Picture): readonly Effect[] {
   if (command.kind === "evict-pod") {
-    return [{ metric: "pods_eviction_requests_total", labels: { code: codeOf(outcome) } }];
+    return [{ metric: "karpenter_pods_eviction_requests_total", labels: { code: codeOf(outcome) } }];
   }
   if (command.kind !== "start-action" || outcome.result !== "done") return [];
   const action = picture.action(command.action.name);
   const claim = action?.spec.claim && picture.claim(action.spec.claim.name);
   // An action that was abandoned at the last look took nothing away.
   if (action?.status.phase !== "Running" || claim === undefined) return [];
-  return [disrupted(claim, reasonByAction[action.spec.action])];
+  const reason = reasonByAction[action.spec.action];
+  const pods = [...picture.podsOn(action.spec.node.name)].length;
+  return [
+    disrupted(claim, reason, picture),
+    ...(action.spec.action === "Repair" ? [unhealthy(claim, action)] : []),
+    { metric: "karpenter_pods_disruption_initiated_total", labels: { reason }, amount: pods },
+  ];
 }
 
 function ofClaim(claim: ClaimView, command: Extract<Command, { kind: "update-claim" }>, at: Instant): Effect[] {
-  const effects: Effect[] = [];
   const nodepool = claim.pool ?? "";
-  if (isTrue(command.status?.conditions ?? [], "Drained") && !isTrue(claim.conditions, "Drained")) {
-    effects.push({ metric: "nodes_drained_total", labels: { nodepool } });
-  }
+  const comesTrue = (type: string) => isTrue(command.status?.conditions ?? [], type) && !isTrue(claim.conditions, type);
+  const effects: Effect[] = (["Registered", "Initialized"] as const).flatMap(type =>
+    comesTrue(type) ? reached(claim, type, at) : [],
+  );
+  if (comesTrue("Drained")) effects.push({ metric: "karpenter_nodes_drained_total", labels: { nodepool } });
   if (!command.metadata?.removeFinalizers?.includes(terminationFinalizer)) return effects;
   const labels = { nodepool, capacity_type: capacityTypeOf(claim), zone: claim.zone ?? "" };
   const instanceEndingSince = conditionOf(claim.conditions, "InstanceTerminating")?.since;
   return [
     ...effects,
-    { metric: "nodeclaims_terminated_total", labels },
-    ...lasted("nodeclaims_termination_duration_seconds", { nodepool, since: claim.deletingSince, at }),
-    ...lasted("nodeclaims_instance_termination_duration_seconds", { nodepool, since: instanceEndingSince, at }),
+    { metric: "karpenter_nodeclaims_terminated_total", labels },
+    ...lasted("karpenter_nodeclaims_termination_duration_seconds", { nodepool, since: claim.deletingSince, at }),
+    ...lasted("karpenter_nodeclaims_instance_termination_duration_seconds", {
+      nodepool,
+      since: instanceEndingSince,
+      at,
+    }),
   ];
 }
 
@@ -97,27 +131,76 @@ function ofNode(
 ): Effect[] {
   const effects: Effect[] = [];
   if (change.labels?.[registeredKey] === "true" && node.labels[registeredKey] !== "true") {
-    effects.push({ metric: "nodes_created_total", labels: { nodepool } });
+    effects.push({ metric: "karpenter_nodes_created_total", labels: { nodepool } });
   }
   if (!change.removeFinalizers?.includes(terminationFinalizer)) return effects;
   return [
     ...effects,
-    { metric: "nodes_terminated_total", labels: { nodepool } },
-    ...lasted("nodes_termination_duration_seconds", { nodepool, since: node.deletingSince, at }),
-    ...lasted("nodes_lifetime_duration_seconds", { nodepool, since: node.createdAt, at }),
+    { metric: "karpenter_nodes_terminated_total", labels: { nodepool } },
+    ...lasted("karpenter_nodes_termination_duration_seconds", { nodepool, since: node.deletingSince, at }),
+    ...lasted("karpenter_nodes_lifetime_duration_seconds", { nodepool, since: node.createdAt, at }),
   ];
+}
+
+/** From a claim's creation. */
+function reached(claim: ClaimView, condition: "Launched" | "Registered" | "Initialized", at: Instant): Effect[] {
+  const labels = { nodepool: claim.pool ?? "", condition };
+  return [{ metric: "fettle_nodeclaims_reached_seconds", labels, seconds: secondsBetween(claim.createdAt, at) }];
+}
+
+function ofAction(action: ActionView, command: Extract<Command, { kind: "update-action" }>, at: Instant): Effect[] {
+  const { phase } = command.progress ?? {};
+  const isEnd = phase === "Done" || phase === "Failed" || phase === "Abandoned";
+  if (!isEnd || isDryRun(action)) return [];
+  const labels = { action: action.spec.action, phase };
+  return [{ metric: "fettle_action_duration_seconds", labels, seconds: secondsBetween(action.createdAt, at) }];
+}
+
+/** Why a node's pods are moved. */
+function reasonOf(nodeName: string | undefined, picture: Picture): string {
+  const node = nodeName === undefined ? undefined : picture.node(nodeName);
+  const action = node && picture.openActionOn(node.uid);
+  return reasonByAction[action?.spec.action ?? "Deletion"];
 }
 
 type Span = { nodepool: string; since: Instant | undefined; at: Instant };
 
 function lasted(metric: EffectMetric, { nodepool, since, at }: Span): Effect[] {
-  // Times on objects are whole seconds of the server's clock: a short span may come out below nothing.
-  return since === undefined ? [] : [{ metric, labels: { nodepool }, seconds: Math.max(0, at - since) / 1000 }];
+  return since === undefined ? [] : [{ metric, labels: { nodepool }, seconds: secondsBetween(since, at) }];
 }
 
-function disrupted(claim: ClaimView, reason: string): Effect {
-  const labels = { reason, nodepool: claim.pool ?? "", capacity_type: capacityTypeOf(claim) };
-  return { metric: "nodeclaims_disrupted_total", labels };
+function secondsBetween(since: Instant, at: Instant): number {
+  // Times on objects are whole seconds of the server's clock: a short span may come out below nothing.
+  return Math.max(0, at - since) / 1000;
+}
+
+function disrupted(claim: ClaimView, reason: string, picture: Picture): Effect {
+  const pool = claim.pool === undefined ? undefined : picture.pool(claim.pool);
+  const labels = {
+    reason,
+    nodepool: claim.pool ?? "",
+    capacity_type: capacityTypeOf(claim),
+    consolidation_policy: pool?.effective.disruption.consolidationPolicy ?? "",
+    termination_mode: terminationModeOf(claim),
+  };
+  return { metric: "karpenter_nodeclaims_disrupted_total", labels };
+}
+
+/** By the claim's own grace alone, as Karpenter has it. */
+function terminationModeOf({ spec: { terminationGracePeriod } }: ClaimView): "graceful" | "forceful" | "eventual" {
+  if (terminationGracePeriod === undefined) return "graceful";
+  const parsed = parseDuration(terminationGracePeriod);
+  return parsed.ok && parsed.value <= 0 ? "forceful" : "eventual";
+}
+
+function unhealthy(claim: ClaimView, { spec }: ActionView): Effect {
+  const labels = {
+    condition: spec.evidence[0]?.conditionType ?? "",
+    nodepool: claim.pool ?? "",
+    capacity_type: capacityTypeOf(claim),
+    image_id: claim.status.imageID ?? "",
+  };
+  return { metric: "karpenter_nodeclaims_unhealthy_disrupted_total", labels };
 }
 
 function capacityTypeOf({ labels }: ClaimView): string {

@@ -1,11 +1,28 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { aClaim, aNode, anAction, aPool, at, aWorld } from "../../test/builders.ts";
+import { aClaim, aNode, anAction, aPod, aPool, aSafetyPolicy, at, aWorld } from "../../test/builders.ts";
 import type { Command } from "../decide/decision.ts";
-import type { Measured } from "./families.ts";
-import { Metrics } from "./metrics.ts";
+import type { Measured } from "./measured.ts";
+import { described, Metrics } from "./metrics.ts";
+import { metricsPage } from "./metrics-page.ts";
 
 const picture = aWorld({
-  nodes: [aNode("a"), aNode("b")],
+  nodes: [
+    aNode("a", {
+      zone: "z1",
+      labels: {
+        "node.kubernetes.io/instance-type": "m",
+        "karpenter.sh/capacity-type": "spot",
+        "kubernetes.io/os": "linux",
+      },
+      allocatable: { cpu: "3900m" },
+      capacity: { cpu: "4" },
+    }),
+    aNode("b", { ready: "Unknown", allocatable: {}, capacity: {} }),
+    aNode("by-hand", { providerID: "", allocatable: {}, capacity: {} }),
+  ],
+  pods: [aPod("p", { on: "a" }), aPod("q", { on: "a" }), aPod("r", { phase: "Pending" })],
   claims: [aClaim("a", { pool: "web" }), aClaim("b", { pool: "web" })],
   pools: [
     aPool("web", {
@@ -44,14 +61,42 @@ const watches = [
   { resource: "pods", isSynced: false, ageMs: 250 },
 ];
 
+const options = {
+  version: "1.2.3",
+  settings: { cluster: "c", dryRun: false, foreignClaims: "ignore" },
+  now: () => at("1h"),
+  watches: () => watches,
+  pause: async () => {},
+} as const;
+
 function metrics(now = measured()) {
-  return new Metrics({ version: "1.2.3", measured: () => now, watches: () => watches });
+  return new Metrics({ ...options, measured: () => now });
 }
 
 const linesOf = async (from: Metrics) => (await from.text()).text.split("\n").filter(line => !line.startsWith("#"));
 
+const ofA = 'node_name="a",nodepool="web",instance_type="m",capacity_type="spot",zone="z1",arch="",os="linux"';
+
 test.each([
-  "karpenter_cluster_state_node_count 2",
+  "karpenter_cluster_state_node_count 3",
+  `karpenter_nodes_allocatable{${ofA},resource_type="cpu"} 3.9`,
+  `karpenter_nodes_current_lifetime_seconds{${ofA}} 3600`,
+  'fettle_nodeclaims{nodepool="web",state="launched"} 2',
+  'fettle_nodeclaims{nodepool="web",state="launching"} 0',
+  'fettle_nodeclaims{nodepool="web",state="deleting"} 0',
+  'fettle_nodes{nodepool="web",ready="True"} 1',
+  'fettle_nodes{nodepool="web",ready="Unknown"} 1',
+  'fettle_nodes{nodepool="",ready="True"} 1',
+  'fettle_pods{phase="Running"} 2',
+  'fettle_pods{phase="Pending"} 1',
+  'fettle_cap_allowed{cap="repair.cluster",zone=""} 1',
+  'fettle_cap_used{cap="repair.cluster",zone=""} 0',
+  'fettle_cap_allowed{cap="repair.zone",zone="z1"} 1',
+  'fettle_cap_allowed{cap="repair.perWindow",zone=""} 1',
+  'fettle_dry_run{cause="flag"} 0',
+  'fettle_dry_run{cause="safety-policy"} 0',
+  'fettle_dry_run{cause="rival"} 0',
+  "fettle_frozen 0",
   "karpenter_cluster_state_synced 0",
   'karpenter_nodepools_limit{nodepool="web",resource_type="memory"} 1073741824',
   'karpenter_nodepools_usage{nodepool="web",resource_type="cpu"} 7.5',
@@ -66,7 +111,7 @@ test.each([
   "fettle_rule_failures_total 1",
   'fettle_commands_total{kind="evict-pod",result="done"} 4',
   'fettle_refusals_total{code="frozen"} 5',
-  'fettle_refusals{code="frozen"} 1',
+  'fettle_refusals{code="frozen",kind="cluster"} 1',
   'fettle_events_total{result="written"} 6',
   'fettle_watch_age_seconds{resource="nodes"} 1.5',
   'fettle_build_info{version="1.2.3"} 1',
@@ -76,12 +121,86 @@ test.each([
 
 test("asked twice, nothing is counted twice, and what has gone is gone", async () => {
   let now = measured();
-  const from = new Metrics({ version: "1", measured: () => now, watches: () => watches });
+  const from = new Metrics({ ...options, measured: () => now });
   expect(await linesOf(from)).toEqual(await linesOf(from));
   now = measured({ refusals: () => [], epoch: undefined });
   const lines = await linesOf(from);
   expect(lines).toContain("fettle_leader 0");
   expect(lines.filter(line => line.startsWith("fettle_refusals{"))).toEqual([]);
+});
+
+test("what a node keeps for itself is the difference", async () => {
+  const [line = ""] = (await linesOf(metrics())).filter(each => each.startsWith("karpenter_nodes_system_overhead{"));
+  expect(Number(line.split(" ").at(-1))).toBeCloseTo(0.1);
+});
+
+test("who holds everything back is told", async () => {
+  const held = aWorld({ safety: aSafetyPolicy({ dryRun: true, freeze: { reason: "the year ends" } }) });
+  held.setRival({ holder: "karpenter-0", namespace: "karpenter" });
+  const settings = { ...options.settings, dryRun: true };
+  const lines = await linesOf(new Metrics({ ...options, settings, measured: () => measured({ picture: held }) }));
+  for (const cause of ["flag", "safety-policy", "rival"]) expect(lines).toContain(`fettle_dry_run{cause="${cause}"} 1`);
+  expect(lines).toContain("fettle_frozen 1");
+});
+
+test("pods are counted as they come, change and go", async () => {
+  const world = aWorld({ pods: [aPod("p", { phase: "Pending" }), aPod("q")] });
+  world.put("pod", aPod("p", { phase: "Running", startedAt: at("1s") }));
+  world.remove("pod", aPod("q"));
+  const lines = await linesOf(metrics(measured({ picture: world })));
+  expect(lines).toContain('fettle_pods{phase="Running"} 1');
+  expect(lines).toContain('fettle_pods{phase="Pending"} 0');
+});
+
+test("a repair under way uses up its caps", async () => {
+  const repair = anAction("r", { node: "a", spec: { action: "Repair", zone: "z1" } });
+  const world = aWorld({
+    nodes: [aNode("a", { zone: "z1" })],
+    claims: [aClaim("a", { zone: "z1" })],
+    actions: [repair],
+  });
+  const lines = await linesOf(metrics(measured({ picture: world })));
+  expect(lines).toContain('fettle_cap_used{cap="repair.cluster",zone=""} 1');
+  expect(lines).toContain('fettle_cap_used{cap="repair.zone",zone="z1"} 1');
+});
+
+test("a cluster of 5,000 nodes is told in small steps, and others run in between", async () => {
+  const names = Array.from({ length: 5_000 }, (_, index) => `n${index}`);
+  const large = aWorld({
+    nodes: names.map(name => aNode(name)),
+    claims: names.map(name => aClaim(name, { pool: "web" })),
+  });
+  let looks = 0;
+  let most = 0;
+  const counting = new Proxy(large, {
+    get: (target, key) => {
+      const value = Reflect.get(target, key, target) as unknown;
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]) => {
+        looks++;
+        return (value as (...given: unknown[]) => unknown).apply(target, args);
+      };
+    },
+  });
+  const pause = async () => {
+    most = Math.max(most, looks);
+    looks = 0;
+  };
+  const { text } = await new Metrics({ ...options, pause, measured: () => measured({ picture: counting }) }).text();
+  expect(text.match(/^karpenter_nodes_allocatable\{/gm)).toHaveLength(15_000);
+  expect(most).toBeGreaterThan(0);
+  // Two look-ups a node, at most one node a step.
+  expect(most).toBeLessThanOrEqual(2 * 250 + 20);
+});
+
+test("docs/metrics.md is the page of these metrics: npm run generate writes it", async () => {
+  expect(readFileSync(join(import.meta.dirname, "../../docs/metrics.md"), "utf8")).toBe(metricsPage());
+  const served = [...(await metrics().text()).text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => ({
+    name,
+    type,
+  }));
+  const told = described().map(({ name, type }) => ({ name, type }));
+  expect(served.sort((a, b) => (`${a.name}` < `${b.name}` ? -1 : 1))).toEqual(told);
 });
 
 test("turns are measured in seconds", async () => {

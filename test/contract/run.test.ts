@@ -104,7 +104,7 @@ describe("fettle run", () => {
     const shy = start("--metrics-bind-address=0");
     await said(
       shy,
-      "Another controller of the karpenter.sh kinds is alive (karpenter-7, lease in kube-system): dry run.",
+      "Another controller of the karpenter.sh kinds is alive (karpenter-7, lease in kube-system): dry run until it is gone",
     );
     await said(shy, '"event":"leading"');
     await api.create(resource, {}, claim);

@@ -1,0 +1,64 @@
+// What is counted when a command has ended well: the lives of claims, nodes and pods, under Karpenter's names where it has
+// them.
+
+import type { EffectMetric } from "../view/life-effects.ts";
+
+export type Life = { readonly help: string; readonly labels: readonly string[]; readonly buckets?: readonly number[] };
+
+const longBuckets = [1, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200];
+const lifetimeBuckets = [60, 600, 3_600, 6 * 3_600, 86_400, 7 * 86_400, 30 * 86_400, 90 * 86_400];
+
+export const lives: Readonly<Record<EffectMetric, Life>> = {
+  karpenter_nodeclaims_created_total: { help: "Claims created.", labels: ["reason", "nodepool", "min_values_relaxed"] },
+  karpenter_nodeclaims_terminated_total: {
+    help: "Claims gone for good.",
+    labels: ["nodepool", "capacity_type", "zone"],
+  },
+  karpenter_nodeclaims_disrupted_total: {
+    help: "Claims that were deleted by the controller, by reason.",
+    labels: ["reason", "nodepool", "capacity_type", "consolidation_policy", "termination_mode"],
+  },
+  karpenter_nodeclaims_unhealthy_disrupted_total: {
+    help: "Claims whose node was repaired, by the condition that was due first.",
+    labels: ["condition", "nodepool", "capacity_type", "image_id"],
+  },
+  karpenter_nodeclaims_termination_duration_seconds: {
+    help: "From a claim's deletion to its end.",
+    labels: ["nodepool"],
+    buckets: longBuckets,
+  },
+  karpenter_nodeclaims_instance_termination_duration_seconds: {
+    help: "From asking for an instance's end to its end.",
+    labels: ["nodepool"],
+    buckets: longBuckets,
+  },
+  karpenter_nodes_created_total: { help: "Nodes registered.", labels: ["nodepool"] },
+  karpenter_nodes_drained_total: { help: "Nodes drained.", labels: ["nodepool"] },
+  karpenter_nodes_terminated_total: { help: "Nodes gone for good.", labels: ["nodepool"] },
+  karpenter_nodes_termination_duration_seconds: {
+    help: "From a node's deletion to its end.",
+    labels: ["nodepool"],
+    buckets: longBuckets,
+  },
+  karpenter_nodes_lifetime_duration_seconds: {
+    help: "From a node's creation to its end.",
+    labels: ["nodepool"],
+    buckets: lifetimeBuckets,
+  },
+  karpenter_pods_eviction_requests_total: { help: "Evictions asked for, by the answer's code.", labels: ["code"] },
+  karpenter_pods_disruption_initiated_total: {
+    help: "Pods on nodes when these began to be taken away, by reason.",
+    labels: ["reason"],
+  },
+  karpenter_pods_drained_total: { help: "Pods evicted or deleted from nodes that go, by reason.", labels: ["reason"] },
+  fettle_nodeclaims_reached_seconds: {
+    help: "From a claim's creation until it was Launched, Registered or Initialized.",
+    labels: ["nodepool", "condition"],
+    buckets: longBuckets,
+  },
+  fettle_action_duration_seconds: {
+    help: "From an action's opening to its end, by what it does and how it ended.",
+    labels: ["action", "phase"],
+    buckets: longBuckets,
+  },
+};
