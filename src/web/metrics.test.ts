@@ -190,7 +190,7 @@ test("a cluster of 5,000 nodes is told in small steps, and others run in between
   expect(text.match(/^karpenter_nodes_allocatable\{/gm)).toHaveLength(15_000);
   expect(most).toBeGreaterThan(0);
   // Two look-ups a node, at most one node a step.
-  expect(most).toBeLessThanOrEqual(2 * 250 + 20);
+  expect(most).toBeLessThanOrEqual(2 * 100 + 20);
 });
 
 test("docs/metrics.md is the page of these metrics: npm run generate writes it", async () => {
