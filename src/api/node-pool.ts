@@ -204,7 +204,7 @@ const Status = Struct("What Fettle sees of the pool.", {
   ),
   conditions: Optional(
     Conditions(
-      "Ready sums up ValidationSucceeded and NodeClassReady; NodeRegistrationHealthy says whether nodes come up, RepairBlocked whether the brake holds.",
+      "Ready sums up ValidationSucceeded and NodeClassReady; NodeRegistrationHealthy says whether nodes come up, RepairBlocked whether the brake holds, RepairPolicyWithoutEffect which policies can never match.",
     ),
   ),
 });

@@ -11,6 +11,8 @@ export const initializedKey = "karpenter.sh/initialized";
 export const doNotSyncTaintsKey = "karpenter.sh/do-not-sync-taints";
 
 export const doNotDisruptKey = "karpenter.sh/do-not-disrupt";
+/** On a node, a claim or a pool: "true", or the time until which none of it is repaired. */
+export const doNotRepairKey = "karpenter.sh/do-not-repair";
 /** On a claim: when what is left on its node goes by force. */
 export const terminationTimestampKey = "karpenter.sh/nodeclaim-termination-timestamp";
 

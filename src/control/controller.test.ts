@@ -200,7 +200,8 @@ describe("a turn", () => {
         return now < dueAt ? { ...nothing, wakeAt: dueAt } : nothing;
       }),
     ]);
-    await shell.begin(rawClaim("a"));
+    const conditions = [{ type: "Registered", status: "True" }];
+    await shell.begin({ ...rawClaim("a"), status: { conditions } });
     await shell.clock.advance(dueAt - shell.clock.now() - 1);
     expect(asked).toHaveLength(1);
     await shell.clock.advance(1);

@@ -283,7 +283,7 @@ class Shell implements Controller {
     if (!isRead) this.#loop.pause(electionRetryMs);
     else if (epoch === this.#elected && !this.#isStopped) {
       this.#epoch = epoch;
-      this.#turns.askAll();
+      this.#turns.askAll(clock.now());
       this.#sayStaleness();
       const message = `Leads: actions, claims and nodes were read anew; ${[...this.picture.openActions()].length} actions are open.`;
       journal({ at: clock.now(), event: "leading", epoch, message });

@@ -4,13 +4,17 @@
 import { isEqual } from "../api/schema/correlate.ts";
 import type { Instant } from "../api/time.ts";
 import { arbitrate, type Candidate } from "../decide/arbitrate.ts";
+import { decideBlocked } from "../decide/brake.ts";
+import { budgetLimits } from "../decide/budgets.ts";
 import type { NodeSeen } from "../decide/correlated.ts";
 import type { Context, Decision, Refusal, Rule } from "../decide/decision.ts";
 import { nothing } from "../decide/decision.ts";
+import { RepairMemory, sickIn } from "../decide/repair-memory.ts";
 import { SafetyMemory } from "../decide/safety-memory.ts";
 import { safetyStatus } from "../decide/safety-status.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Subject, SubjectKind } from "../snapshot/picture.ts";
+import type { PoolView } from "../snapshot/views.ts";
 import { type Judged, type Standing, StandingDecisions } from "./standing.ts";
 
 /** Under which name the arbiter's own decision stands, beside those of the rules. */
@@ -18,6 +22,11 @@ export const arbiter: Judged = { rule: "arbiter", subject: "cluster" };
 
 /** Likewise for what is told in the SafetyPolicy. */
 const safety: Judged = { rule: "safety", subject: "cluster" };
+
+/** Likewise for what is told of repairs that the brake holds. */
+const blocked: Judged = { rule: "blocked", subject: "cluster" };
+
+const withArbiter: ReadonlySet<string> = new Set([arbiter, safety, blocked].map(({ rule }) => rule));
 
 const kinds: readonly SubjectKind[] = ["pool", "claim", "node", "action", "cluster"];
 
@@ -34,7 +43,8 @@ export class Turns {
   readonly #handlers: TurnHandlers;
   readonly #asked = new Set<Subject>();
   #mustArbitrate = false;
-  readonly #memory = new SafetyMemory();
+  readonly #safety = new SafetyMemory();
+  readonly #repair = new RepairMemory();
 
   constructor(picture: ClusterPicture, rules: readonly Rule[], handlers: TurnHandlers) {
     this.#picture = picture;
@@ -44,7 +54,11 @@ export class Turns {
 
   /** Every replica remembers, whether it leads or not. */
   observe(seen: NodeSeen, now: Instant): void {
-    this.#memory.observe(seen, { picture: this.#picture, now });
+    const picture = this.#picture;
+    this.#repair.observe(seen, now);
+    this.#safety.observe(seen, { picture, now, isSick: sickIn(picture) });
+    // An outbreak may be over by what counts nowhere else.
+    if (this.#safety.outbreaks.size > 0) this.#mustArbitrate = true;
   }
 
   ask(subjects: Iterable<Subject>): void {
@@ -52,7 +66,8 @@ export class Turns {
   }
 
   /** A new term: what was decided in the last one does not stand. */
-  askAll(): void {
+  askAll(now: Instant): void {
+    this.#repair.recountAll({ picture: this.#picture, now });
     for (const kind of kinds) this.ask(this.#picture.subjects(kind));
     // Those that stand for subjects which are gone are asked too, and so end.
     for (const { subject } of this.standing.all()) this.#asked.add(subject);
@@ -62,12 +77,14 @@ export class Turns {
   decide(context: Context): readonly Standing[] {
     this.ask(this.#picture.takeDirty());
     for (const { rule, subject } of this.standing.due(context.now)) {
-      if (rule === arbiter.rule || rule === safety.rule) this.#mustArbitrate = true;
+      if (withArbiter.has(rule)) this.#mustArbitrate = true;
       else this.#asked.add(subject);
     }
     if (this.#asked.has("cluster")) this.#mustArbitrate = true;
-    const judged = [...this.#asked].flatMap(subject => this.#judge(subject, context));
-    if (this.#mustArbitrate) judged.push(...this.#arbitrated(context));
+    this.#recount(context);
+    const remembering = { ...context, remembered: this.#repair };
+    const judged = [...this.#asked].flatMap(subject => this.#judge(subject, remembering));
+    if (this.#mustArbitrate) judged.push(...this.#arbitrated(remembering));
     this.#asked.clear();
     this.#mustArbitrate = false;
     return judged;
@@ -84,13 +101,36 @@ export class Turns {
    */
   verify(context: Context): string[] {
     this.ask(this.#picture.takeDirty());
-    const fresh = { ...context, picture: ClusterPicture.rebuilt(this.#picture) };
+    for (const { subject, decision } of this.standing.all()) if (isDue(decision, context.now)) this.#asked.add(subject);
+    this.#recount(context);
+    const picture = ClusterPicture.rebuilt(this.#picture);
+    const fresh = { ...context, picture, remembered: this.#repair.rebuilt({ picture, now: context.now }) };
     const subjects = new Set(kinds.flatMap(kind => fresh.picture.subjects(kind)));
     for (const { rule, subject } of this.standing.all()) if (this.#hasRule(rule)) subjects.add(subject);
     return [...subjects].flatMap(subject => {
       if (this.#asked.has(subject)) return [];
       return this.#rulesFor(subject).flatMap(rule => this.#difference(rule, subject, fresh));
     });
+  }
+
+  /** Who is asked may count otherwise now: then its pool speaks otherwise, and starts may be free or held. */
+  #recount(context: Context): void {
+    // A pool that is added on the way is counted too.
+    for (const subject of this.#asked) {
+      if (kindOf(subject) === "node") this.#lookAgain(nameOf(subject), context.now);
+      for (const pool of this.#repair.recount(subject, context)) {
+        this.#mustArbitrate = true;
+        if (pool !== undefined) this.#asked.add(`pool/${pool}`);
+      }
+    }
+  }
+
+  /** What is sick is the word of claim and pool, which may have come or changed since the node was seen. */
+  #lookAgain(name: string, now: Instant): void {
+    const picture = this.#picture;
+    const node = picture.node(name);
+    const seen = node && { before: node, after: node };
+    if (seen !== undefined) this.#safety.observe(seen, { picture, now, isSick: sickIn(picture) });
   }
 
   #judge(subject: Subject, context: Context): Standing[] {
@@ -111,9 +151,16 @@ export class Turns {
   /** The arbiter over all that is proposed, and what the SafetyPolicy then says of the cluster. */
   #arbitrated(context: Context): Standing[] {
     const proposals: readonly Candidate[] = [...this.standing.proposals()];
-    const decision = arbitrate({ proposals, context, gates: { vetoes: this.#memory.vetoes(context) } });
-    const status = safetyStatus(this.#memory, context);
-    return [this.#replace(arbiter, decision), this.#replace(safety, status)];
+    const { health } = this.#repair;
+    const vetoes = [...this.#safety.vetoes(context), ...this.#repair.vetoes()];
+    const limits = budgetLimits(poolsOf(proposals, context), health, context);
+    const decision = arbitrate({ proposals, context, gates: { limits, vetoes } });
+    const asked = proposals.map(({ proposal }) => proposal);
+    return [
+      this.#replace(arbiter, decision),
+      this.#replace(safety, safetyStatus(this.#safety, context)),
+      this.#replace(blocked, decideBlocked(asked, health, context)),
+    ];
   }
 
   #rulesFor(subject: Subject): readonly Rule[] {
@@ -126,12 +173,22 @@ export class Turns {
 
   #difference(rule: Rule, subject: Subject, context: Context): string[] {
     const stands = this.standing.get(rule.name, subject) ?? nothing;
-    if (stands.wakeAt !== undefined && stands.wakeAt <= context.now) return [];
+    if (isDue(stands, context.now)) return [];
     const fresh = rule.decide(nameOf(subject), context);
     if (isEqual(stands, fresh)) return [];
     const [before, now] = [stands, fresh].map(decision => JSON.stringify(decision));
     return [`${rule.name} of ${subject}: ${before} stands, but from scratch it is ${now}`];
   }
+}
+
+function isDue({ wakeAt }: Decision, now: Instant): boolean {
+  return wakeAt !== undefined && wakeAt <= now;
+}
+
+/** Whose nodes are asked for: only their budgets can hold something. */
+function poolsOf(proposals: readonly Candidate[], { picture }: Context): Iterable<PoolView> {
+  const names = proposals.flatMap(({ proposal: { claim } }) => (claim && picture.claim(claim.name)?.pool) ?? []);
+  return [...new Set(names)].flatMap(name => picture.pool(name) ?? []);
 }
 
 function kindOf(subject: Subject): SubjectKind {

@@ -89,7 +89,7 @@ function endOf(one: Case, pass: Pass): End {
   const { proposal, dryRun } = one;
   const verdict = verdictOn(one, pass);
   if ("objection" in verdict) return { commands: [], refusal: refusal(proposal, verdict.objection) };
-  const permission = "leave" in verdict ? spend(verdict.leave, pass) : {};
+  const permission = "leave" in verdict ? spend(one, verdict.leave, pass) : {};
   if (dryRun !== undefined) {
     const commands = openDryRun(proposal, pass.context, permission);
     return { commands, refusal: refusal(proposal, shownOnly(dryRun, proposal)) };
@@ -198,9 +198,12 @@ function limitObjection({
 }
 
 /** Counts one more in each limit, and says what they stood at before. */
-function spend(limits: readonly Limit[], { spent }: Pass): Permission {
+function spend({ proposal }: Case, limits: readonly Limit[], { spent, limits: all, context }: Pass): Permission {
   const before = limits.map(limit => ({ ...limit, counted: limit.counted + (spent.get(limit) ?? 0) }));
-  for (const limit of limits) spent.set(limit, (spent.get(limit) ?? 0) + 1);
+  // A person's delete is among the departures already.
+  const isNew = !isPersonsDelete(proposal, context);
+  const counting = all.filter(limit => (limit.counts ? isNew && limit.counts(proposal) : limits.includes(limit)));
+  for (const limit of counting) spent.set(limit, (spent.get(limit) ?? 0) + 1);
   const written = (role: Limit["role"]) =>
     before
       .filter(limit => limit.role === role)

@@ -5,24 +5,12 @@ import type { Instant } from "../api/time.ts";
 import type { Picture, Subject } from "../snapshot/picture.ts";
 import type { ClaimView, NodeView } from "../snapshot/views.ts";
 import { isTrue } from "./conditions.ts";
+import type { Health, HealthCount } from "./remembered.ts";
 import { hasBeenReady, readyBy } from "./readiness.ts";
 import { rulesFor, rulesWithoutPool, rulingOn } from "./repair-policy.ts";
 
-export type HealthCount = {
-  /** Registered ones, also those that are going; not those that may still become Ready for the first time. */
-  readonly nodes: number;
-  /** Of them, those with a sick condition now, tolerated or not. */
-  readonly unhealthy: number;
-  /** Of the unhealthy, how many each policy matches, by its path. */
-  readonly byPolicy: ReadonlyMap<string, number>;
-  /** For budgets: initialized, and the instance not ending. */
-  readonly initialized: number;
-};
-
-export type Health = {
-  /** Undefined: of the whole cluster. */
-  count(pool: string | undefined): HealthCount;
-};
+/** Names of pools; undefined: a node of no pool, which counts in the cluster alone. */
+export type Recounted = readonly (string | undefined)[];
 
 type Seen = { readonly picture: Picture; readonly now: Instant };
 
@@ -50,42 +38,47 @@ export class HealthCounts implements Health {
     return pool === undefined ? this.#cluster : (this.#sumByPool.get(pool) ?? empty);
   }
 
-  /** For every subject that is asked again, before it is. Whether some count is another now. */
-  recount(subject: Subject, seen: Seen): boolean {
+  /** Of all nodes, as they are. */
+  static from(seen: Seen): HealthCounts {
+    const counts = new HealthCounts();
+    counts.#judgeAll(seen.picture.nodes(), seen);
+    return counts;
+  }
+
+  /** For every subject that is asked again, before it is: of whom some count is another now. */
+  recount(subject: Subject, seen: Seen): Recounted {
     const [kind, name = ""] = subject.split("/");
     if (kind === "node") return this.#judge(name, seen);
     if (kind === "pool") return this.#judgePool(name, seen);
     const claim = kind === "claim" ? seen.picture.claim(name) : undefined;
-    return claim === undefined ? false : this.#judgeAll(seen.picture.nodesOf(claim), seen);
+    return claim === undefined ? [] : this.#judgeAll(seen.picture.nodesOf(claim), seen);
   }
 
-  #judgePool(name: string, seen: Seen): boolean {
+  #judgePool(name: string, seen: Seen): Recounted {
     const pool = seen.picture.pool(name);
     const policy = pool && `${pool.uid} ${pool.generation}`;
-    if (this.#policyByPool.get(name) === policy) return false;
+    if (this.#policyByPool.get(name) === policy) return [];
     if (policy === undefined) this.#policyByPool.delete(name);
     else this.#policyByPool.set(name, policy);
     return this.#judgeAll(seen.picture.nodesOfPool(name), seen);
   }
 
-  #judgeAll(nodes: Iterable<NodeView>, seen: Seen): boolean {
-    let hasChanged = false;
-    for (const { name } of nodes) if (this.#judge(name, seen)) hasChanged = true;
-    return hasChanged;
+  #judgeAll(nodes: Iterable<NodeView>, seen: Seen): Recounted {
+    return [...nodes].flatMap(({ name }) => this.#judge(name, seen));
   }
 
-  #judge(name: string, seen: Seen): boolean {
+  #judge(name: string, seen: Seen): Recounted {
     const node = seen.picture.node(name);
     const before = this.#shareByNode.get(name);
     const after = node && shareOf(node, seen);
-    if (isSame(before, after)) return false;
+    if (isSame(before, after)) return [];
     if (before !== undefined) this.#add(before, -1);
     if (after === undefined) this.#shareByNode.delete(name);
     else {
       this.#shareByNode.set(name, after);
       this.#add(after, 1);
     }
-    return true;
+    return [before, after].flatMap(share => (share === undefined ? [] : [share.pool]));
   }
 
   #add(share: Share, sign: 1 | -1): void {

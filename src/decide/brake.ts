@@ -5,7 +5,7 @@ import { type Amount, parseAmount, roundedUp } from "../api/amount.ts";
 import type { Parsed } from "../api/parsed.ts";
 import { type Instant, minuteMs } from "../api/time.ts";
 import type { PoolView } from "../snapshot/views.ts";
-import type { Health } from "./brake-counts.ts";
+import type { Health } from "./remembered.ts";
 import {
   type ConditionChange,
   type Context,

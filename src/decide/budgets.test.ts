@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { aClaim, aNode, anAction, aPool, at, aWorld, type WorldOptions } from "../../test/builders.ts";
+import { settings } from "../../test/termination-world.ts";
 import { type Budget, type BudgetedAction, budgetedActions } from "../api/budget.ts";
 import { effectiveNodePool } from "../api/effective-node-pool.ts";
 import type { NodePoolSpec } from "../api/node-pool.ts";
 import { formatTime, type Instant } from "../api/time.ts";
+import { arbitrate } from "./arbitrate.ts";
 import { HealthCounts } from "./brake-counts.ts";
 import { allowed, budgetLimits } from "./budgets.ts";
 import type { Context, Proposal } from "./decision.ts";
@@ -203,6 +205,23 @@ describe("budgets as limits of the arbiter", () => {
     message: "",
     evidence: [],
     dueAt: noon,
+  });
+
+  test("what is granted to one action is counted by the budgets of the others", () => {
+    const each = (["Drift", "Emptiness", "Repair"] as const).map(action => ({ nodes: 1, action }));
+    const pool = aPool("web", { spec: { disruption: budgets(...each) } });
+    const names = each.map(({ action }) => action.toLowerCase());
+    const nodes = names.map(name => aNode(name));
+    const picture = aWorld({ pools: [pool], nodes, claims: names.map(name => aClaim(name, { pool: "web" })) });
+    const context = { picture, now: noon, settings, epoch: 1 };
+    const proposals = each.map(({ action }, index) => {
+      const name = names[index] ?? "";
+      return { rule: "any", subject: `node/${name}` as const, proposal: proposal(action, name) };
+    });
+    const gates = { limits: budgetLimits([pool], HealthCounts.from(context), context) };
+    const { commands, refusals } = arbitrate({ proposals, context, gates });
+    expect(commands).toMatchObject([{ kind: "open-action", spec: { action: "Repair" } }]);
+    expect(refusals.map(({ code }) => code)).toEqual(["budget-spent", "budget-spent"]);
   });
 
   test("one for each budget in force, which all its actions spend together", () => {

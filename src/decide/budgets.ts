@@ -8,7 +8,7 @@ import type { Instant } from "../api/time.ts";
 import { isOpen, nextEdge, parseWindow } from "../api/window.ts";
 import type { Departure } from "../snapshot/picture.ts";
 import type { PoolView } from "../snapshot/views.ts";
-import type { Health } from "./brake-counts.ts";
+import type { Health } from "./remembered.ts";
 import type { Limit } from "./caps.ts";
 import type { Context, Proposal } from "./decision.ts";
 import { repairsUnderWay } from "./pace.ts";

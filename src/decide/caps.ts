@@ -25,6 +25,8 @@ export type Limit = {
   /** Only for nodes of this zone. */
   readonly zone?: string;
   applies(proposal: Proposal): boolean;
+  /** Whether a grant adds to it. Absent: of those that it holds. */
+  counts?(proposal: Proposal): boolean;
 };
 
 /** When one more fits by the passing of time alone; `spent` has been granted since. Undefined: that is not known. */

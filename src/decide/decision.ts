@@ -10,6 +10,7 @@ import type { Taint } from "../api/taint.ts";
 import type { Instant } from "../api/time.ts";
 import type { Picture, Subject, SubjectKind } from "../snapshot/picture.ts";
 import type { ConditionView } from "../snapshot/views.ts";
+import type { Remembered } from "./remembered.ts";
 
 /** An object a command is meant for. With another uid it is another object, and the command does nothing. */
 export type Target = { readonly name: string; readonly uid: string; readonly namespace?: string };
@@ -171,10 +172,12 @@ export type Context = {
   readonly settings: Settings;
   /** Of our term as leader. */
   readonly epoch: number;
+  /** Absent: by somebody who has seen nothing before. */
+  readonly remembered?: Remembered;
 };
 
 /** The parts that --controllers can switch off. */
-export const controllers = ["lifecycle", "termination", "replicas", "garbage", "ledger"] as const;
+export const controllers = ["lifecycle", "termination", "replicas", "garbage", "ledger", "repair"] as const;
 export type ControllerName = (typeof controllers)[number];
 
 /** One rule judges one subject at a time. */

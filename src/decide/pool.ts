@@ -6,7 +6,8 @@ import { addQuantities, formatQuantity, parseQuantity, zero } from "../api/quant
 import { launchRecordKey } from "../api/well-known.ts";
 import type { NodeClassRef, PoolTotals } from "../snapshot/picture.ts";
 import type { PoolView } from "../snapshot/views.ts";
-import { poolParts, sameConditions, withCondition, withReady } from "./conditions.ts";
+import { repairBlocked } from "./brake.ts";
+import { conditionOf, poolParts, sameConditions, withCondition, withReady } from "./conditions.ts";
 import {
   type Command,
   type ConditionChange,
@@ -27,6 +28,7 @@ import {
   resultsSeenMax,
 } from "./launch-record.ts";
 import { servedClass } from "./node-class.ts";
+import { policiesWithoutEffect, rulesOf } from "./repair-policy.ts";
 
 export const pool: Rule = {
   name: "pool",
@@ -48,7 +50,8 @@ function withoutClass({ name }: PoolView, { picture }: Context): Decision {
   return { ...nothing, refusals: [{ subject: `pool/${name}`, code: "no-node-class", message, liftedBy }] };
 }
 
-function decidePool(view: PoolView, nodeClass: NodeClassRef, { picture, now }: Context): Decision {
+function decidePool(view: PoolView, nodeClass: NodeClassRef, context: Context): Decision {
+  const { picture, now, remembered } = context;
   const { provider } = picture;
   const totals = picture.totalsOfPool(view.name);
   const generation = generationOf(nodeClass, provider);
@@ -59,7 +62,11 @@ function decidePool(view: PoolView, nodeClass: NodeClassRef, { picture, now }: C
     ...sizeOf(totals),
     ...(generation === undefined ? {} : { nodeClassObservedGeneration: generation }),
     ...(backoff ? { launchBackoff: backoff } : {}),
-    conditions: conditionsOf(view, record, classHold(nodeClass, provider)),
+    ...(remembered ? { unhealthyNodes: remembered.health.count(view.name).unhealthy } : {}),
+    conditions: repairConditions(view, context).reduce(
+      withCondition,
+      conditionsOf(view, record, classHold(nodeClass, provider)),
+    ),
   };
   const hold = launchHold({ pool: view, nodeClass, provider }, now);
   return {
@@ -100,6 +107,21 @@ function conditionsOf(
   return withReady(list, poolParts);
 }
 
+/** Whether the brake holds, and policies that can never match; of these nothing is said where there never were any. */
+function repairConditions(view: PoolView, context: Context): readonly ConditionChange[] {
+  const { remembered, picture } = context;
+  const blocked = remembered ? [repairBlocked(view, remembered.health, context)] : [];
+  const idle = policiesWithoutEffect(rulesOf(view, picture.provider));
+  const type = "RepairPolicyWithoutEffect";
+  if (idle.length === 0) {
+    const said = conditionOf(view.conditions, type);
+    return said ? [...blocked, { type, status: "False", reason: "AllHaveEffect", message: "" }] : blocked;
+  }
+  const which = idle.map(({ path, conditionType }) => `${path} (${conditionType})`).join(", ");
+  const message = `Nobody says in which status the condition is bad: ${which}. Give it a conditionStatus.`;
+  return [...blocked, { type, status: "True", reason: "NoStatement", message }];
+}
+
 /** Of the claims that were launched and are to stay, as upstream counts them; the claim's word, not the node's. */
 function sizeOf({ launched, capacity }: PoolTotals): Pick<NodePoolStatus, "nodes" | "resources"> {
   const resources = [...capacity.keys()]
@@ -135,6 +157,7 @@ function isWritten({ status, conditions }: PoolView, next: StatusChange<NodePool
   return (
     sameConditions(conditions, next.conditions ?? []) &&
     status.nodes === next.nodes &&
+    (next.unhealthyNodes ?? status.unhealthyNodes) === status.unhealthyNodes &&
     isSameMap(status.resources ?? {}, next.resources ?? {}) &&
     (next.nodeClassObservedGeneration ?? status.nodeClassObservedGeneration) === status.nodeClassObservedGeneration &&
     next.launchBackoff?.failures === status.launchBackoff?.failures &&

@@ -11,10 +11,10 @@ import {
   t0,
 } from "../../test/builders.ts";
 import type { Instant } from "../api/time.ts";
+import { doNotRepairKey } from "../api/well-known.ts";
 import type { ClaimView } from "../snapshot/views.ts";
 import type { Context } from "./decision.ts";
 import { decideReadiness, hasBeenReady, readyBy } from "./readiness.ts";
-import { doNotRepairKey } from "./repair-hold.ts";
 
 function decide(world: WorldOptions, now: Instant) {
   const settings: Context["settings"] = { cluster: "c", dryRun: false, foreignClaims: "ignore" };

@@ -4,7 +4,7 @@
 import { formatTime, type Instant, parseDuration } from "../api/time.ts";
 import type { ClaimView, NodeView } from "../snapshot/views.ts";
 import { conditionOf, isTrue } from "./conditions.ts";
-import { type Context, type Decision, type Notice, nothing } from "./decision.ts";
+import { type Context, type Decision, type Notice, nothing, type Rule } from "./decision.ts";
 import { hasFailedToLaunch } from "./launch.ts";
 import { servedClass } from "./node-class.ts";
 import { repairHold } from "./repair-hold.ts";
@@ -30,6 +30,8 @@ function limitFrom(since: Instant, { name, spec }: ClaimView): ReadinessLimit | 
   if (!ttl.ok) return { doubt: `readinessTTL of claim ${name} cannot be read: ${ttl.error}` };
   return { since, ttl: spec.readinessTTL, dueAt: since + ttl.value };
 }
+
+export const readiness: Rule = { name: "readiness", controller: "lifecycle", kind: "claim", decide: decideReadiness };
 
 /** Judges one claim. No brake: nothing runs on what never registered. */
 export function decideReadiness(name: string, context: Context): Decision {

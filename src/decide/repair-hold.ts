@@ -2,10 +2,9 @@
 // time until which it holds. What nobody can read holds too, and says so.
 
 import { formatTime, type Instant, parseTime } from "../api/time.ts";
+import { doNotRepairKey } from "../api/well-known.ts";
 import type { MetaView } from "../snapshot/views.ts";
 import type { Objection } from "./safety.ts";
-
-export const doNotRepairKey = "karpenter.sh/do-not-repair";
 
 type Holder = { readonly kind: "Node" | "NodeClaim" | "NodePool"; readonly view: MetaView | undefined };
 

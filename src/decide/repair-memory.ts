@@ -4,18 +4,19 @@
 import type { Instant } from "../api/time.ts";
 import type { Picture, Subject } from "../snapshot/picture.ts";
 import { brakeVeto } from "./brake.ts";
-import { type Health, HealthCounts } from "./brake-counts.ts";
+import { HealthCounts, type Recounted } from "./brake-counts.ts";
 import type { IsSick, NodeSeen } from "./correlated.ts";
 import { hasBeenReady } from "./readiness.ts";
+import type { Health, Remembered, Sight } from "./remembered.ts";
 import { rulesFor, rulesWithoutPool, rulingOn } from "./repair-policy.ts";
 import type { Veto } from "./safety.ts";
-import { ConditionMemory, type Sight } from "./sickness-history.ts";
+import { ConditionMemory } from "./sickness-history.ts";
 
-export class RepairMemory {
+type Looking = { readonly picture: Picture; readonly now: Instant };
+
+export class RepairMemory implements Remembered {
   readonly #conditions = new ConditionMemory();
-  readonly #counts = new HealthCounts();
-  /** Once a turn, before the arbiter: what speaks against a start now. */
-  readonly vetoes: readonly Veto[] = [brakeVeto(this.#counts)];
+  #counts = new HealthCounts();
 
   get sight(): Sight {
     return this.#conditions;
@@ -25,14 +26,29 @@ export class RepairMemory {
     return this.#counts;
   }
 
+  /** Before the arbiter: what speaks against a start now. */
+  vetoes(): readonly Veto[] {
+    return [brakeVeto(this.#counts)];
+  }
+
   /** For every visible change of a node. */
   observe(seen: NodeSeen, now: Instant): void {
     this.#conditions.observe(seen, now);
   }
 
-  /** For every subject that is about to be asked. True: the arbiter must look again, whatever is proposed. */
-  recount(subject: Subject, seen: { readonly picture: Picture; readonly now: Instant }): boolean {
+  /** For every subject that is about to be asked: of whom some count is another now. */
+  recount(subject: Subject, seen: Looking): Recounted {
     return this.#counts.recount(subject, seen);
+  }
+
+  /** Whoever did not recount for a while begins anew; what was seen stays. */
+  recountAll(seen: Looking): void {
+    this.#counts = HealthCounts.from(seen);
+  }
+
+  /** The same with counts from scratch: what was counted bit by bit has to agree. */
+  rebuilt(seen: Looking): Remembered {
+    return { sight: this.sight, health: HealthCounts.from(seen) };
   }
 }
 

@@ -121,7 +121,7 @@ class Cluster {
       return proposals.map(proposal => ({ subject: `node/${name}` as const, rule: "repair", proposal }));
     });
     const limits = budgetLimits(picture.pools(), memory.health, context);
-    const { commands } = arbitrate({ proposals: candidates, context, gates: { limits, vetoes: memory.vetoes } });
+    const { commands } = arbitrate({ proposals: candidates, context, gates: { limits, vetoes: memory.vetoes() } });
     return commands.flatMap(command => this.#grant(command));
   }
 

@@ -15,11 +15,11 @@ import {
 import { checkManifest } from "../api/check.ts";
 import type { Repair } from "../api/repair.ts";
 import { formatTime, type Instant, minuteMs } from "../api/time.ts";
+import { doNotRepairKey } from "../api/well-known.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 import type { Context, Decision } from "./decision.ts";
 import { actionSpec, deadlineOf } from "./ledger.ts";
 import { decideRepair } from "./repair.ts";
-import { doNotRepairKey } from "./repair-hold.ts";
 import { ConditionMemory } from "./sickness-history.ts";
 
 // As upstream's suites: BadNode=False is borne for 30 minutes.

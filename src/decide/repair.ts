@@ -6,16 +6,26 @@ import { formatTime, type Instant } from "../api/time.ts";
 import { terminationFinalizer } from "../api/well-known.ts";
 import type { ClaimView, NodeView } from "../snapshot/views.ts";
 import { conditionOf } from "./conditions.ts";
-import { type Context, type Decision, nothing, type Proposal, type Refusal } from "./decision.ts";
-import { actionName, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
+import { type Context, type Decision, nothing, type Proposal, type Refusal, type Rule } from "./decision.ts";
+import { actionName, instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
 import { hasBeenReady, readyBy } from "./readiness.ts";
+import type { Sight } from "./remembered.ts";
 import { repairHold } from "./repair-hold.ts";
 import { type RepairRules, rulesFor, rulesWithoutPool, rulingOn, type Treatment } from "./repair-policy.ts";
 import type { Objection } from "./safety.ts";
 import { evidenceOf, isTimed, sentenceOf, shortReason, sicknessesOf } from "./sickness.ts";
-import type { Sight } from "./sickness-history.ts";
 import { nextOf } from "./termination-step.ts";
+
+/** Whoever has seen nothing before has nothing to say against a condition's own time. */
+const nothingSeen: Sight = { history: () => undefined };
+
+export const repair: Rule = {
+  name: "repair",
+  controller: "repair",
+  kind: "node",
+  decide: (name, context) => decideRepair(name, context, context.remembered?.sight ?? nothingSeen),
+};
 
 /** Judges one node; `sight` is what was seen of its conditions before. */
 export function decideRepair(name: string, context: Context, sight: Sight): Decision {
@@ -60,7 +70,7 @@ type Diagnosis = { readonly ills: readonly Ill[]; readonly doubts: readonly Doub
 function illsOf(patient: Patient, sight: Sight): Diagnosis {
   const { node, claim, rules } = patient;
   if (!hasBeenReady(claim, node)) return neverReady(patient);
-  const sicknesses = sicknessesOf(node, rules, sight);
+  const sicknesses = sicknessesOf(node, rules, { sight, bootedAt: instantOf(claim.status.firstReadyTime) });
   return {
     ills: sicknesses.filter(isTimed).map(sickness => ({
       dueAt: sickness.timing.dueAt,

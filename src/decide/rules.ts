@@ -7,6 +7,8 @@ import { nodeDeletion } from "./departing.ts";
 import { garbage } from "./garbage.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { pool } from "./pool.ts";
+import { readiness } from "./readiness.ts";
+import { repair } from "./repair.ts";
 import { replicas } from "./replicas.ts";
 import { retentionRule } from "./retention.ts";
 import { termination } from "./termination.ts";
@@ -15,6 +17,8 @@ export const rules: readonly Rule[] = [
   lifecycle,
   pool,
   replicas,
+  readiness,
+  repair,
   nodeDeletion,
   termination,
   garbage,

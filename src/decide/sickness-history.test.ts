@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { aCondition, aNode, at, t0 } from "../../test/builders.ts";
 import type { Instant } from "../api/time.ts";
 import type { ConditionView, NodeView } from "../snapshot/views.ts";
-import { addsUpAt, ConditionMemory, runBegan, type Stretch } from "./sickness-history.ts";
+import type { Stretch } from "./remembered.ts";
+import { addsUpAt, ConditionMemory, runBegan } from "./sickness-history.ts";
 
 const nodeWith = (...conditions: ConditionView[]): NodeView => aNode("a", { conditions });
 const ready = (status: string, since?: Instant, reason = "r"): ConditionView => {

@@ -5,20 +5,7 @@ import { dayMs, type Instant, type Millis } from "../api/time.ts";
 import type { ConditionView, NodeView } from "../snapshot/views.ts";
 import { conditionOf } from "./conditions.ts";
 import type { NodeSeen } from "./correlated.ts";
-
-/** A status and reason as we saw it, from then until the next one; no status: the condition was not there. */
-export type Stretch = { readonly status: string; readonly reason: string; readonly from: Instant };
-
-/** Of a condition that has changed under our eyes, or whose time could not be believed. */
-export type ConditionHistory = {
-  /** Oldest first; the last is the present one. */
-  readonly stretches: readonly Stretch[];
-  /** Since when it is as it is, says its reporter; our own time of seeing it where that lies in the future or is missing. */
-  readonly since: Instant;
-};
-
-/** Read by rules: undefined means that nothing contradicts the condition's own time. */
-export type Sight = { history(nodeUid: string, conditionType: string): ConditionHistory | undefined };
+import type { ConditionHistory, Sight, Stretch } from "./remembered.ts";
 
 /** Nobody adds up what is longer ago. */
 const keptMs: Millis = dayMs;

@@ -20,18 +20,19 @@ const provider = {
 type Look = readonly [node: NodeView, at: Instant];
 
 /** What is wrong with the node of the last look, all looks having been seen. */
-function sicknesses(looks: readonly Look[], repair: Repair = {}) {
+function sicknesses(looks: readonly Look[], repair: Repair = {}, bootedAt?: Instant) {
   const memory = new ConditionMemory();
   let before: NodeView | undefined;
   for (const [after, now] of looks) {
     memory.observe({ ...(before ? { before } : {}), after }, now);
     before = after;
   }
-  return before ? sicknessesOf(before, rulesOf(aPool("web", { spec: { repair } }), provider), memory) : [];
+  const rules = rulesOf(aPool("web", { spec: { repair } }), provider);
+  return before ? sicknessesOf(before, rules, { sight: memory, bootedAt }) : [];
 }
 
-function due(looks: readonly Look[], repair: Repair = {}) {
-  return sicknesses(looks, repair)
+function due(looks: readonly Look[], repair: Repair = {}, bootedAt?: Instant) {
+  return sicknesses(looks, repair, bootedAt)
     .filter(isTimed)
     .map(({ condition, timing: { kind, clock, dueAt } }) => ({ type: condition.type, kind, clock, dueAt }));
 }
@@ -117,7 +118,7 @@ describe("whose clock", () => {
     const { since: _, ...condition } = aCondition("Ready", "False");
     const node = aNode("a", { conditions: [condition] });
     const rules = rulesOf(aPool("web"), provider);
-    expect(sicknessesOf(node, rules, new ConditionMemory()).map(({ timing }) => timing)).toEqual([
+    expect(sicknessesOf(node, rules, { sight: new ConditionMemory() }).map(({ timing }) => timing)).toEqual([
       { doubt: "it does not say since when, and nobody saw it begin" },
     ]);
   });
@@ -140,6 +141,16 @@ describe("a condition that comes and goes", () => {
     const looks = flaps(3, 9 * minuteMs, 12 * minuteMs);
     const again: Look = [is("False", at("1h36m")), at("1h36m")];
     expect(due([...looks, again])).toMatchObject([{ kind: "Flapping", dueAt: at("1h39m") }]);
+  });
+
+  test("what came and went before the node was first Ready was its boot, and is not added up", () => {
+    const looks: Look[] = [
+      [is("False", t0), t0],
+      [is("True", at("20m")), at("20m")],
+      [is("Unknown", at("21m")), at("21m")],
+    ];
+    expect(due(looks, {}, at("20m"))).toMatchObject([{ kind: "Condition", dueAt: at("51m") }]);
+    expect(due(looks)).toMatchObject([{ kind: "Flapping", dueAt: at("31m") }]);
   });
 
   test("is never due while it is well more than half of the time", () => {

@@ -5,7 +5,8 @@ import type { Evidence } from "../api/node-action.ts";
 import { formatDuration, formatTime, type Instant, type Millis } from "../api/time.ts";
 import type { ConditionView, NodeView } from "../snapshot/views.ts";
 import { type RepairRules, type Ruling, rulingOn, type State } from "./repair-policy.ts";
-import { addsUpAt, type ConditionHistory, runBegan, type Sight } from "./sickness-history.ts";
+import type { ConditionHistory, Sight } from "./remembered.ts";
+import { addsUpAt, runBegan } from "./sickness-history.ts";
 
 export type Sickness = {
   readonly condition: ConditionView;
@@ -25,15 +26,22 @@ export type Timing = {
 /** Nobody can tell when it is due, so it is not. */
 export type Untimed = { readonly doubt: string };
 
+/** What is known of the node beyond how it is now. */
+type Past = {
+  readonly sight: Sight;
+  /** When it was Ready for the first time: what came and went before was its boot. */
+  readonly bootedAt?: Instant | undefined;
+};
+
 /** In the order of the node's conditions. */
-export function sicknessesOf(node: NodeView, rules: RepairRules, sight: Sight): readonly Sickness[] {
+export function sicknessesOf(node: NodeView, rules: RepairRules, { sight, bootedAt }: Past): readonly Sickness[] {
   return node.conditions.flatMap(condition => {
     const ruling = rulingOn(condition, rules);
     if (ruling === undefined) return [];
     const history = sight.history(node.uid, condition.type);
     const isBad = ({ status, reason }: Pick<State, "status" | "reason">) =>
       rulingOn({ type: condition.type, status, reason }, rules) !== undefined;
-    return { condition, ruling, timing: timingOf({ node, condition, ruling, history, isBad }) };
+    return { condition, ruling, timing: timingOf({ node, condition, ruling, history, bootedAt, isBad }) };
   });
 }
 
@@ -44,10 +52,11 @@ export function isTimed(sickness: Sickness): sickness is Sickness & { readonly t
 type Case = Omit<Sickness, "timing"> & {
   readonly node: NodeView;
   readonly history: ConditionHistory | undefined;
+  readonly bootedAt: Instant | undefined;
   readonly isBad: (state: Pick<State, "status" | "reason">) => boolean;
 };
 
-function timingOf({ node, condition, ruling, history, isBad }: Case): Timing | Untimed {
+function timingOf({ node, condition, ruling, history, bootedAt = 0, isBad }: Case): Timing | Untimed {
   const { toleration, flappingWindow } = ruling;
   if (!toleration.ok) return { doubt: `its toleration cannot be read: ${toleration.error}` };
   if (!flappingWindow.ok) return { doubt: `spec.repair.flappingWindow cannot be read: ${flappingWindow.error}` };
@@ -56,7 +65,8 @@ function timingOf({ node, condition, ruling, history, isBad }: Case): Timing | U
   const dueAt = spell.since + toleration.value;
   const totalMs = toleration.value;
   const sum = { isBad, totalMs, windowMs: flappingWindow.value };
-  const addedUpAt = history && addsUpAt(history.stretches, sum);
+  const inService = history?.stretches.filter(({ from }) => from >= bootedAt);
+  const addedUpAt = inService && addsUpAt(inService, sum);
   const isFlapping = addedUpAt !== undefined && addedUpAt < dueAt;
   return {
     kind: isFlapping ? "Flapping" : "Condition",
@@ -69,7 +79,7 @@ function timingOf({ node, condition, ruling, history, isBad }: Case): Timing | U
 type Spell = Pick<Timing, "since" | "clock">;
 
 /** The latest of what the reporter says, when we last saw it otherwise, and when the node came to be. */
-function spellOf({ node, condition, history, isBad }: Omit<Case, "ruling">): Spell | undefined {
+function spellOf({ node, condition, history, isBad }: Omit<Case, "ruling" | "bootedAt">): Spell | undefined {
   const said = history?.since ?? condition.since;
   if (said === undefined) return undefined;
   const seen = history && runBegan(history.stretches, isBad);

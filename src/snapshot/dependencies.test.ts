@@ -136,9 +136,14 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   ],
   ["a volume claim that nobody uses: nobody", p => p.put("volume-claim", { namespace: "default", name: "other" }), []],
   [
-    "what a pool says: the pool, its claims, its open actions, the cluster",
+    "what a pool says: the pool, its claims and nodes, its open actions, the cluster",
     p => p.put("pool", aPool("p", { spec: { replicas: 1 }, generation: 2 })),
-    ["pool/p", "claim/a", "claim/b", "claim/n", "action/going", "cluster"],
+    ["pool/p", "claim/a", "claim/b", "claim/n", "node/a", "node/b", "action/going", "cluster"],
+  ],
+  [
+    "a pool that is not to be repaired: the same",
+    p => p.put("pool", aPool("p", { spec: { replicas: 3 }, annotations: { "karpenter.sh/do-not-repair": "true" } })),
+    ["pool/p", "claim/a", "claim/b", "claim/n", "node/a", "node/b", "action/going", "cluster"],
   ],
   [
     "what a pool counts: the pool alone",
@@ -164,9 +169,9 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   ],
   ["a claim that an action waits for: the action", p => replacing(p), ["claim/r", "node/r", "cluster", "action/drift"]],
   [
-    "the safety policy: the cluster, every pool and what is open",
+    "the safety policy: the cluster, every pool, what is open and claims that have not registered",
     p => p.put("safety-policy", aSafetyPolicy({ dryRun: true })),
-    ["cluster", "pool/p", "pool/q", "action/going"],
+    ["cluster", "pool/p", "pool/q", "action/going", "claim/n"],
   ],
   [
     "the provider: pools and claims before their launch",
@@ -182,7 +187,7 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   [
     "a stale picture: whatever is destructive",
     p => p.setStaleness({ resource: "nodes", message: "silent" }),
-    ["cluster", "action/going", "claim/a"],
+    ["cluster", "action/going", "claim/a", "claim/n"],
   ],
   ["a picture that is as fresh as before: nobody", p => p.setStaleness(undefined), []],
   ["a failure on a claim: claim and pool", p => p.setFailure("claim/b", failure), ["claim/b", "pool/p"]],

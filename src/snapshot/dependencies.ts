@@ -2,6 +2,7 @@
 // too few; simulations compare every decision that was left standing with one made from scratch.
 
 import { isEqual } from "../api/schema/correlate.ts";
+import { doNotRepairKey } from "../api/well-known.ts";
 import type { IndexedPicture } from "./indexed-picture.ts";
 import type { Kind, View } from "./kind.ts";
 import { launchResultOf } from "./launch-result.ts";
@@ -88,9 +89,9 @@ function claimSeenByCluster(claim: ClaimView | undefined): unknown {
   if (claim === undefined) return undefined;
   const { uid, pool, zone, providerID, deletingSince, isProvisional, status, conditions } = claim;
   const launchedSince = conditions.find(({ type }) => type === "Launched")?.since;
-  const isRegistered = conditions.some(({ type, status: word }) => type === "Registered" && word === "True");
   const { nodeName } = status;
-  return { uid, pool, zone, providerID, deletingSince, isProvisional, nodeName, launchedSince, isRegistered };
+  const is = isRegistered(claim);
+  return { uid, pool, zone, providerID, deletingSince, isProvisional, nodeName, launchedSince, isRegistered: is };
 }
 
 // What goes into the pool's totals.
@@ -129,6 +130,7 @@ function* byPool(picture: IndexedPicture, change: Change<PoolView>): Subjects {
   if (!isEqual(policyOf(before), policyOf(after))) {
     yield "cluster";
     yield* picture.claimsOfPool(name).map(claimSubject);
+    for (const node of picture.nodesOfPool(name)) yield `node/${node.name}`;
     yield* picture.openActionsOfPool(name).map(actionSubject);
   } else if (!isEqual(launchStateOf(before), launchStateOf(after))) {
     yield* picture.claimsOfPool(name).flatMap(claim => (isLaunched(claim) ? [] : [claimSubject(claim)]));
@@ -137,8 +139,8 @@ function* byPool(picture: IndexedPicture, change: Change<PoolView>): Subjects {
 
 function policyOf(pool: PoolView | undefined): unknown {
   if (pool === undefined) return undefined;
-  const { uid, generation, effective, invalid, deletingSince } = pool;
-  return { uid, generation, effective, invalid, deletingSince };
+  const { uid, generation, effective, invalid, deletingSince, annotations } = pool;
+  return { uid, generation, effective, invalid, deletingSince, doNotRepair: annotations[doNotRepairKey] };
 }
 
 // How its launches went and when the next may be: of the rest of the status our own counts change too often.
@@ -154,7 +156,7 @@ function bySafetyPolicy(picture: IndexedPicture, { before, after }: Change<Safet
 /** Those that something over all of them may hold back. */
 function whoStarts(picture: IndexedPicture): Subject[] {
   const pools = picture.pools().map(({ name }): Subject => `pool/${name}`);
-  return ["cluster", ...pools, ...picture.openActions().map(actionSubject)];
+  return ["cluster", ...pools, ...picture.openActions().map(actionSubject), ...unregistered(picture)];
 }
 
 function* byAction(picture: IndexedPicture, change: Change<ActionView>): Subjects {
@@ -204,7 +206,8 @@ export function concernedByInstance(picture: IndexedPicture, providerID: string)
 
 /** What is destructive stops while the picture is stale, and goes on after. */
 export function concernedByStaleness(picture: IndexedPicture): Subject[] {
-  return ["cluster", ...picture.openActions().map(actionSubject), ...picture.deletingClaims().map(claimSubject)];
+  const actions = picture.openActions().map(actionSubject);
+  return ["cluster", ...actions, ...picture.deletingClaims().map(claimSubject), ...unregistered(picture)];
 }
 
 /** Beside a rival everything is only shown, as by the SafetyPolicy's own word. */
@@ -240,6 +243,11 @@ export function concernedByFailure(picture: IndexedPicture, lane: string): Subje
   }
 }
 
+/** Claims that may go without an action, since nothing runs on them. */
+function unregistered(picture: IndexedPicture): Subject[] {
+  return picture.claims().flatMap(claim => (isRegistered(claim) ? [] : claimSubject(claim)));
+}
+
 function claimsOnNode(picture: IndexedPicture, nodeName: string | undefined): readonly ClaimView[] {
   return nodeName === undefined ? [] : picture.claimsWith(picture.node(nodeName)?.providerID);
 }
@@ -251,6 +259,10 @@ function claimsOn(picture: IndexedPicture, nodeName: string | undefined): Subjec
 function* claimAndPool(claim: ClaimView): Iterable<Subject> {
   yield claimSubject(claim);
   if (claim.pool !== undefined) yield `pool/${claim.pool}`;
+}
+
+function isRegistered({ conditions }: ClaimView): boolean {
+  return conditions.some(({ type, status }) => type === "Registered" && status === "True");
 }
 
 function isLaunched({ providerID }: ClaimView): boolean {
