@@ -166,6 +166,8 @@ export type Fed = {
   readonly synced: boolean;
   /** Since the last event or bookmark. */
   ageMs(): number;
+  /** What ended the last watch or list, until one works again. */
+  readonly lastError?: Error | undefined;
   stop(): void;
 };
 

@@ -1,13 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../test/kube/manual-clock.ts";
+import { ApiError } from "../api/status.ts";
 import type { Staleness } from "../snapshot/picture.ts";
 import { nodes, pods } from "./resources.ts";
 import { stalenessOf, StalenessWatch } from "./staleness.ts";
 
+const failure = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" } as const;
+type State = { synced: boolean; lastAt: number; lastError?: Error };
+
 function watching() {
   const clock = new ManualClock();
   const fed = (resource: typeof nodes) => {
-    const state = { synced: true, lastAt: clock.monotonic() };
+    const state: State = { synced: true, lastAt: clock.monotonic() };
     const ageMs = () => clock.monotonic() - state.lastAt;
     return {
       resource,
@@ -17,6 +21,9 @@ function watching() {
         stop: () => {},
         get synced() {
           return state.synced;
+        },
+        get lastError() {
+          return state.lastError;
         },
       },
     };
@@ -41,6 +48,31 @@ describe("a picture", () => {
     const { kinds } = watching();
     kinds[1].state.synced = false;
     expect(stalenessOf(kinds)).toEqual({ resource: "pods", message: "The list of pods is not complete." });
+  });
+
+  test("says why a list is not complete, where that is known", () => {
+    const { kinds } = watching();
+    Object.assign(kinds[1].state, { synced: false, lastError: new Error("connection refused") });
+    expect(stalenessOf(kinds)?.message).toBe("The list of pods is not complete: connection refused");
+  });
+
+  test.each([401, 403])("is too old at once when a kind may not be watched any more (%i), until it may", code => {
+    const { kinds } = watching();
+    kinds[1].state.lastError = new ApiError({ ...failure, code, message: "pods is forbidden" });
+    const message = "The API server does not let us watch pods: pods is forbidden";
+    expect(stalenessOf(kinds)).toEqual({ resource: "pods", message });
+    delete kinds[1].state.lastError;
+    expect(stalenessOf(kinds)).toBeUndefined();
+  });
+
+  test("is not too old for a watch that broke off for another reason, as long as it is not silent for too long", () => {
+    const { clock, kinds } = watching();
+    kinds[1].state.lastError = new ApiError({ ...failure, code: 500 });
+    clock.pause(75_000);
+    expect(stalenessOf(kinds)).toBeUndefined();
+    kinds[0].state.lastError = new Error("connection refused");
+    clock.pause(1);
+    expect(stalenessOf(kinds)?.message).toContain("has brought nothing for more than 75 s");
   });
 
   test("is watched without being asked: its ageing and its recovery are told once each", async () => {

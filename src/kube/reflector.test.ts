@@ -310,22 +310,64 @@ describe("a lost place (410)", () => {
 });
 
 describe("silence", () => {
-  test("of 90 s ends a watch and begins another from the same version", async () => {
+  test("of 65 s ends a watch and asks, by a short one from the same version, whether the server still speaks", async () => {
     const { clock, server, reflector } = await aSyncedReflector();
-    await clock.advance(89_999);
+    await clock.advance(64_999);
     expect(server.last.closed).toBe(false);
     await clock.advance(1);
     expect(server.watches[0]?.closed).toBe(true);
     expect(reflector.counts.silences).toBe(1);
-    await clock.advance(1000);
-    expect(server.last.options.resourceVersion).toBe("10");
+    await clock.advance(800);
+    expect(server.last.options).toMatchObject({ resourceVersion: "10", timeoutSeconds: 5, allowWatchBookmarks: true });
+  });
+
+  test("that was only a late bookmark is over as soon as the short watch brings one: then a long one follows", async () => {
+    const { clock, server, reflector } = await aSyncedReflector();
+    await clock.advance(65_000 + 800 + 3000);
+    server.last.send(bookmark(11));
+    expect(reflector.ageMs()).toBe(0);
+    await clock.advance(2000);
+    server.last.end();
+    await clock.advance(0);
+    expect(server.last.options).toMatchObject({ resourceVersion: "11", timeoutSeconds: 450 });
+    expect(reflector.synced).toBe(true);
+  });
+
+  test("that goes on is asked about again and again, later and later, and never believed to be over", async () => {
+    const { clock, server, reflector } = await aSyncedReflector();
+    await clock.advance(65_000);
+    const delays: number[] = [];
+    for (let probes = 1; probes <= 4; probes++) {
+      const from = clock.monotonic();
+      await clock.advance(0);
+      while (server.watches.length === probes) await clock.advance(100);
+      delays.push(clock.monotonic() - from);
+      expect(server.last.options.timeoutSeconds).toBe(5);
+      // The first hangs, the second ends in good order without a word.
+      if (probes === 2) {
+        await clock.advance(5000);
+        server.last.end();
+      } else await clock.advance(8000);
+    }
+    expect(delays).toEqual([800, 1600, 0, 3200]);
+    expect(reflector.ageMs()).toBeGreaterThan(90_000);
+  });
+
+  test("counts from the last word, not from the last connection", async () => {
+    const { clock, server } = await aSyncedReflector();
+    await clock.advance(40_000);
+    server.last.end();
+    await clock.advance(0);
+    expect(server.last.options.timeoutSeconds).toBe(450);
+    await clock.advance(25_000 + 800);
+    expect(server.last.options.timeoutSeconds).toBe(5);
   });
 
   test("is broken by a bookmark", async () => {
     const { clock, server } = await aSyncedReflector();
     await clock.advance(60_000);
     server.last.send(bookmark(11));
-    await clock.advance(89_999);
+    await clock.advance(64_999);
     expect(server.watches).toHaveLength(1);
   });
 

@@ -12,9 +12,15 @@ import { type CacheHandlers, type Project, WatchCache } from "./watch-cache.ts";
 import { afterWatch, isGone, type NextWatch } from "./watch-end.ts";
 
 const PAGE_ITEMS_MAX = 500;
-// Bookmarks come every minute: a stream silent for this long is dead, whatever TCP says.
-const SILENCE_MAX_MS = 90_000;
+// Bookmarks come every minute, a little late under load: a stream silent for this long is given up, whatever TCP says.
+const SILENCE_MAX_MS = 65_000;
+// A list may take its time before its first object comes.
+const LIST_SILENCE_MAX_MS = 90_000;
 const WATCH_MIN_SECONDS = 300;
+// The server sends a bookmark two seconds before a watch's own end. So a short watch answers within seconds whether
+// anything was missed, where a long one would leave us in doubt for another minute.
+const PROBE_SECONDS = 5;
+const PROBE_SILENCE_MAX_MS = 8_000;
 const BACKOFF = { minMs: 800, maxMs: 30_000 };
 const LIST_COMPLETE = "k8s.io/initial-events-end";
 
@@ -46,7 +52,13 @@ export type ReflectorCounts = {
   missed: number;
 };
 
-type Session = { watch?: { close(): void }; listing: boolean; startedAt: number };
+type Session = {
+  watch?: { close(): void };
+  listing: boolean;
+  /** Opened after a silence, only to hear whether the server still speaks. */
+  probing: boolean;
+  startedAt: number;
+};
 
 export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
@@ -126,7 +138,8 @@ export class Reflector<T> {
     }
     const { api, clock, resource, selection } = this.#options;
     const listing = this.#resourceVersion === undefined;
-    const session: Session = { listing, startedAt: clock.monotonic() };
+    const probing = !listing && this.ageMs() >= SILENCE_MAX_MS;
+    const session: Session = { listing, probing, startedAt: clock.monotonic() };
     this.#session = session;
     this.#counts.connects++;
     this.#watchSilence(session);
@@ -137,7 +150,7 @@ export class Reflector<T> {
         ...selection,
         allowWatchBookmarks: true,
         // Jittered, so that the watches of many processes do not all end together.
-        timeoutSeconds: Math.floor(WATCH_MIN_SECONDS * (1 + this.#random())),
+        timeoutSeconds: probing ? PROBE_SECONDS : Math.floor(WATCH_MIN_SECONDS * (1 + this.#random())),
         // Without a version the list is as new as etcd: never the past of an API server that lags behind.
         ...(this.#resourceVersion === undefined
           ? { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" as const }
@@ -189,7 +202,11 @@ export class Reflector<T> {
   }
 
   #listComplete(resourceVersion: string, session?: Session): void {
-    if (session !== undefined) session.listing = false;
+    if (session !== undefined) {
+      session.listing = false;
+      this.#cancelTimer();
+      this.#watchSilence(session);
+    }
     this.#countMissed(this.#cache.endListing());
     this.#counts.lists++;
     this.#incompleteCount = 0;
@@ -212,7 +229,8 @@ export class Reflector<T> {
   async #list(): Promise<void> {
     const { clock } = this.#options;
     const abort = new AbortController();
-    const session: Session = { watch: { close: () => abort.abort() }, listing: true, startedAt: clock.monotonic() };
+    const watch = { close: () => abort.abort() };
+    const session: Session = { watch, listing: true, probing: false, startedAt: clock.monotonic() };
     this.#session = session;
     try {
       const resourceVersion = await this.#pages(session, abort.signal);
@@ -281,17 +299,20 @@ export class Reflector<T> {
   // One timer looks when the silence could be too long, instead of one set anew with every event.
   #watchSilence(session: Session): void {
     const { clock } = this.#options;
-    const leftMs = Math.max(session.startedAt, this.#lastEventAt) + SILENCE_MAX_MS - clock.monotonic();
+    const leftMs = this.#silentAt(session) - clock.monotonic();
     if (leftMs > 0) {
       this.#cancelTimer = clock.after(leftMs, () => this.#watchSilence(session));
       return;
     }
     this.#counts.silences++;
-    this.#ended(
-      session,
-      new SilenceError(`The watch was silent for ${SILENCE_MAX_MS / 1000} s.`, { sent: true }),
-      false,
-    );
+    const message = `The watch was silent for ${Math.round(this.ageMs() / 1000)} s.`;
+    this.#ended(session, new SilenceError(message, { sent: true }), false);
+  }
+
+  /** When silence so far would be too long. A long watch is not given a new minute by having been opened anew. */
+  #silentAt({ listing, probing, startedAt }: Session): number {
+    if (!listing && !probing) return this.#lastEventAt + SILENCE_MAX_MS;
+    return Math.max(startedAt, this.#lastEventAt) + (listing ? LIST_SILENCE_MAX_MS : PROBE_SILENCE_MAX_MS);
   }
 
   #after(delayMs: number): void {
