@@ -141,6 +141,9 @@ const Spec = Struct(
       }),
     ),
     deadline: Optional(Time("When what is left on the node is deleted by force. It can only come nearer.")),
+    timeout: Optional(
+      Duration("With method Reboot: how long after its start the node must have recovered. Default 10m."),
+    ),
     decidedAt: Time("When it was decided."),
     dryRun: Optional(Flag("Only shown, never carried out and never counted. Default false.")),
     epoch: Whole("The term of the leader that decided or adopted it. It only grows.", { minimum: 0 }),
@@ -184,6 +187,11 @@ const Status = Struct(
         message: Text("The cause in one sentence, with the name of whoever holds it up.", { maxLength: 4096 }),
         since: Time("Since when."),
         until: Optional(Time("Until when, where that is known.")),
+      }),
+    ),
+    bootID: Optional(
+      Text("With method Reboot: the node's boot id before it; another one means that the node has been rebooted.", {
+        maxLength: 128,
       }),
     ),
     outcome: Optional(Text("How it ended, in one sentence.", { maxLength: 4096 })),

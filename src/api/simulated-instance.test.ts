@@ -31,7 +31,7 @@ const kept = (more: Partial<SimulatedInstance> = {}) =>
   simulatedInstanceManifest({ ...instance, ...more }) as KubeObject & { data: Record<string, unknown> };
 
 test("an instance reads as it was written, to the millisecond", () => {
-  const whole = { ...instance, terminatingSince: 5, rebootingSince: 6, healedAt: 7 };
+  const whole = { ...instance, terminatingSince: 5, rebootingSince: 6, rebootToken: "t", rebootCount: 8, healedAt: 7 };
   for (const each of [instance, whole]) {
     expect(parseSimulatedInstance(kept(each))).toEqual({ ok: true, value: each });
   }
@@ -54,6 +54,9 @@ describe("what somebody spoilt is refused, with the name and what is wrong", () 
     ["capacity", '{"cpu":4}', /data.capacity must be a JSON object of texts/],
     ["launchedAt", undefined, /data.launchedAt is missing/],
     ["launchedAt", "yesterday", /data.launchedAt: "yesterday" is not a time/],
+    ["rebootToken", "", /data.rebootToken is missing/],
+    ["rebootCount", "-1", /data.rebootCount must be a whole number/],
+    ["rebootCount", "often", /data.rebootCount must be a whole number/],
     ["terminatingSince", "soon", /data.terminatingSince: "soon" is not a time/],
   ])("%s: %j", (key, value, message) => {
     const object = kept();

@@ -40,6 +40,10 @@ export type SimulatedInstance = {
   terminatingSince?: Instant;
   /** A reboot that is asked for and not over. */
   rebootingSince?: Instant;
+  /** For whom the last one was: the same token is not rebooted for again. */
+  rebootToken?: string;
+  /** How often it has been rebooted; absent: never. */
+  rebootCount?: number;
   /** When a reboot last healed what was wrong with it. */
   healedAt?: Instant;
 };
@@ -79,6 +83,7 @@ export function nodeLabelsOf({ labels, type, zone, capacityType }: SimulatedInst
 export function simulatedInstanceManifest(instance: SimulatedInstance): Manifest {
   const { name, cluster, claimUid, type, zone, capacityType, nodeClass, nodeName } = instance;
   const { labels, capacity, allocatable, launchedAt, terminatingSince, rebootingSince, healedAt } = instance;
+  const { rebootToken, rebootCount } = instance;
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -98,6 +103,8 @@ export function simulatedInstanceManifest(instance: SimulatedInstance): Manifest
       allocatable: JSON.stringify(allocatable),
       launchedAt: formatMicroTime(launchedAt),
       ...moments({ terminatingSince, rebootingSince, healedAt }),
+      ...(rebootToken === undefined ? {} : { rebootToken }),
+      ...(rebootCount === undefined ? {} : { rebootCount: String(rebootCount) }),
     },
   };
 }
@@ -129,6 +136,8 @@ export function parseSimulatedInstance(object: KubeObject): Parsed<SimulatedInst
     ...present({
       terminatingSince: data.instant("terminatingSince"),
       rebootingSince: data.instant("rebootingSince"),
+      rebootToken: data.optionalText("rebootToken"),
+      rebootCount: data.count("rebootCount"),
       healedAt: data.instant("healedAt"),
     }),
   };
@@ -154,6 +163,17 @@ class Entries {
   text(key: string): string {
     const value = this.#data[key];
     return typeof value === "string" && value !== "" ? value : this.missing(key, "");
+  }
+
+  optionalText(key: string): string | undefined {
+    return this.#data[key] === undefined ? undefined : this.text(key);
+  }
+
+  count(key: string): number | undefined {
+    const value = this.#data[key];
+    if (value === undefined || /^\d{1,9}$/.test(String(value))) return value === undefined ? value : Number(value);
+    this.errors.push(`data.${key} must be a whole number`);
+    return 0;
   }
 
   instant(key: string): Instant | undefined {

@@ -16,6 +16,9 @@ export const doNotRepairKey = "karpenter.sh/do-not-repair";
 /** On a claim: when what is left on its node goes by force. */
 export const terminationTimestampKey = "karpenter.sh/nodeclaim-termination-timestamp";
 
+/** On a node: the NodeAction that has cordoned it, and whose end lifts the cordon. */
+export const cordonedByKey = "fettle.dev/cordoned-by";
+
 /** On a pool: how its latest launches went (decide/launch-record.ts). */
 export const launchRecordKey = "fettle.dev/launch-record";
 

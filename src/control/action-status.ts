@@ -16,11 +16,12 @@ export type StatusPatch = Omit<Partial<NodeActionStatus>, "waitingFor"> & { wait
 const messageMax = 4096;
 
 export function statusAfter(status: NodeActionStatus, progress: ActionProgress, now: Instant): StatusPatch {
-  const { phase, steps, waitingFor, outcome, error } = progress;
+  const { phase, steps, waitingFor, bootID, outcome, error } = progress;
   return {
     ...(phase === undefined ? {} : { phase, ...phaseTimes(status, phase, now) }),
     ...(steps === undefined ? {} : { steps: stepsAfter(status.steps ?? [], steps, now) }),
     ...(waitingFor === undefined ? {} : { waitingFor: waitAfter(status.waitingFor, waitingFor, now) }),
+    ...(bootID === undefined ? {} : { bootID }),
     ...(outcome === undefined ? {} : { outcome: cut(outcome) }),
     ...(error === undefined ? {} : { error: cut(error) }),
   };

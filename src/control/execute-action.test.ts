@@ -307,11 +307,11 @@ describe("start-action", () => {
   });
 
   test("does not carry out by termination what was meant otherwise", async () => {
-    const { execution, start } = await aScene({ method: "Reboot" });
+    const { execution, start } = await aScene({ method: "Remediate" });
     expect(await execution.execute(start)).toEqual({ result: "done" });
     expect((await read(execution)).status).toMatchObject({
       phase: "Abandoned",
-      outcome: expect.stringContaining("Reboot"),
+      outcome: expect.stringContaining("Remediate"),
     });
   });
 

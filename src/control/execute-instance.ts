@@ -37,7 +37,7 @@ export async function listInstances({ provider, picture, clock, settings }: Exec
   return done;
 }
 
-function sawInstance(
+export function sawInstance(
   { picture, clock }: Pick<Execution, "picture" | "clock">,
   providerID: string,
   state: InstanceView["state"],

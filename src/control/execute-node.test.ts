@@ -52,6 +52,30 @@ describe("update-node", () => {
     expect(await execution.execute(update(node, { addFinalizers: ["test/ours"] }))).toEqual({ result: "stale" });
   });
 
+  test("cordons and uncordons, together with the annotation that says whose it is", async () => {
+    const execution = new EmbeddedExecution();
+    const node = await aNode(execution);
+    const ours: NodeChange = { isCordoned: true, annotations: { "test/by": "us" } };
+    expect(await execution.execute(update(node, ours))).toEqual({ result: "done" });
+    expect(await execution.execute(update(node, ours))).toEqual({ result: "already-so" });
+    expect(execution.writes).toEqual(["patch nodes"]);
+    expect(execution.picture.node("n")).toMatchObject({ isCordoned: true, annotations: { "test/by": "us" } });
+    const over: NodeChange = { isCordoned: false, annotations: { "test/by": null } };
+    expect(await execution.execute(update(node, over))).toEqual({ result: "done" });
+    expect(execution.picture.node("n")).toMatchObject({ isCordoned: false, annotations: {} });
+    expect((await execution.get<Node>(nodes, "n"))?.spec).not.toHaveProperty("unschedulable");
+  });
+
+  test("does not call a cordon its own that somebody was quicker to set", async () => {
+    const execution = new EmbeddedExecution();
+    const node = await aNode(execution);
+    await execution.patch(nodes, "n", { spec: { unschedulable: true } });
+    const ours: NodeChange = { isCordoned: true, annotations: { "test/by": "us" } };
+    expect(await execution.execute(update(node, ours))).toEqual({ result: "already-so" });
+    expect((await execution.get<Node>(nodes, "n"))?.metadata.annotations).toBeUndefined();
+    expect(execution.picture.node("n")?.isCordoned).toBe(true);
+  });
+
   test("sends nothing where all is so already, and the picture learns it", async () => {
     const execution = new EmbeddedExecution();
     const node = await aNode(execution);

@@ -5,14 +5,14 @@ import type { Taint } from "../api/taint.ts";
 import type { Command, NodeChange, Outcome } from "../decide/decision.ts";
 import { alreadySo, done, type Execution, type Live, overLive, sawDeletion, sawGone } from "./execution.ts";
 import { isNotFound } from "./outcome.ts";
-import { keyOf, metadataBody, ownersAfter, patchBound, taintsAfter, touchesLists } from "./patch.ts";
+import { keyOf, metadataBody, ownersAfter, patchBound, taintsAfter, needsLive } from "./patch.ts";
 import { nodes, pods } from "./resources.ts";
 
 type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
 
 export async function updateNode({ node, change }: Of<"update-node">, execution: Execution): Promise<Outcome> {
   const { api, picture } = execution;
-  if (touchesLists(change)) {
+  if (needsLive(change)) {
     return overLive(execution, { resource: nodes, target: node }, live => changeNode(live, change, execution));
   }
   const metadata = metadataBody(change, []);
@@ -23,7 +23,11 @@ export async function updateNode({ node, change }: Of<"update-node">, execution:
 
 async function changeNode(live: Live, change: NodeChange, { api, picture }: Execution): Promise<Outcome> {
   const { finalizers = [], ownerReferences = [] } = live.metadata;
-  const body = nodeBody(change, { finalizers, owners: ownerReferences, taints: live.spec?.taints ?? [] });
+  const { taints = [], unschedulable = false } = live.spec ?? {};
+  // Whoever was quicker has cordoned it: nothing of it is ours, nor ours to undo.
+  const isTheirs = change.isCordoned === true && unschedulable;
+  const lists = { finalizers, owners: ownerReferences, taints, isCordoned: unschedulable };
+  const body = isTheirs ? undefined : nodeBody(change, lists);
   const raw = body === undefined ? live : await patchBound(api, nodes, { bound: live.metadata, body });
   picture.answered("node", raw);
   return body === undefined ? alreadySo : done;
@@ -31,14 +35,23 @@ async function changeNode(live: Live, change: NodeChange, { api, picture }: Exec
 
 type Lists = { finalizers: readonly string[]; owners: readonly OwnerReference[]; taints: readonly Taint[] };
 
-function nodeBody(change: NodeChange, lists: Lists): { metadata: object; spec?: object } | undefined {
+function nodeBody(
+  change: NodeChange,
+  lists: Lists & { isCordoned: boolean },
+): { metadata: object; spec?: object } | undefined {
   const metadata = metadataBody(change, lists.finalizers);
   const owners = ownersAfter(lists.owners, change.owner);
   const taints = taintsAfter(lists.taints, change);
-  if (metadata === undefined && owners === undefined && taints === undefined) return undefined;
+  const isSwitched = change.isCordoned !== undefined && change.isCordoned !== lists.isCordoned;
+  const spec = {
+    ...(taints === undefined ? {} : { taints }),
+    ...(isSwitched ? { unschedulable: change.isCordoned || null } : {}),
+  };
+  const hasSpec = Object.keys(spec).length > 0;
+  if (metadata === undefined && owners === undefined && !hasSpec) return undefined;
   return {
     metadata: { ...metadata, ...(owners === undefined ? {} : { ownerReferences: owners }) },
-    ...(taints === undefined ? {} : { spec: { taints } }),
+    ...(hasSpec ? { spec } : {}),
   };
 }
 

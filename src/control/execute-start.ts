@@ -1,5 +1,5 @@
 // The start of an action: node, lease and claim are read once, live, and the reason is judged again; only then is the
-// claim deleted, over the very version that was read. Each step finds out whether it was done before, so that whoever is
+// claim deleted, over the very version that was read, or the boot id written that a reboot will change. Each step finds out whether it was done before, so that whoever is
 // killed in between is followed by somebody who goes on.
 
 import type { KubeObject, Resource } from "../api/meta.ts";
@@ -33,7 +33,7 @@ export async function startAction(
   if (isOver(phase) || phase === "DryRun" || action.spec.dryRun) return alreadySo;
   const live = await readLive(action.spec, execution);
   // Its deletion is what we were about to ask for: a start that was cut short, or somebody who was quicker.
-  const isDeleting = live.claim?.metadata.deletionTimestamp !== undefined;
+  const isDeleting = action.spec.method === "Terminate" && live.claim?.metadata.deletionTimestamp !== undefined;
   const asked = isDeleting ? done : await askProvider(action.spec, live, execution);
   if (asked.result !== "done") return asked;
   const why = isDeleting ? undefined : doubt(action, live, execution);
@@ -41,9 +41,17 @@ export async function startAction(
     await writeProgress(action, { phase: "Abandoned", outcome: why, waitingFor: null }, execution);
     return done;
   }
-  if (live.claim !== undefined) await deleteClaim(action.spec, live.claim, execution);
-  if (phase !== "Running") await writeProgress(action, { phase: "Running" }, execution);
+  if (action.spec.method === "Terminate" && live.claim !== undefined) {
+    await deleteClaim(action.spec, live.claim, execution);
+  }
+  if (phase !== "Running") await writeProgress(action, { phase: "Running", ...bootOf(action.spec, live) }, execution);
   return done;
+}
+
+/** Written before the reboot is asked for: whoever goes on sees by it whether the machine has come back. */
+function bootOf({ method }: NodeActionSpec, { node }: Pick<Live, "node">): { bootID?: string } {
+  const bootID = method === "Reboot" && node !== undefined ? projectNode(node, undefined).bootID : undefined;
+  return bootID === undefined ? {} : { bootID };
 }
 
 function isOver(phase: Phase | undefined): boolean {
@@ -53,16 +61,33 @@ function isOver(phase: Phase | undefined): boolean {
 /** Why the action must not start after all. */
 function doubt({ spec }: LiveAction, { node, claim, lease }: Live, execution: Execution): string | undefined {
   const { picture, clock, settings, epoch } = execution;
-  if (spec.method !== "Terminate") return `No part of this version carries out ${spec.method}.`;
-  if (claim === undefined) return `Node ${spec.node.name} has no NodeClaim by which it could be terminated.`;
+  const unfit = unfitFor(spec, { node, claim });
+  if (unfit !== undefined) return unfit;
   const renewedAt = instantOf(lease?.spec?.renewTime);
   const live = {
     ...(node === undefined ? {} : { node: projectNode(node, undefined) }),
-    claim: projectClaim(claim, undefined),
+    ...(claim === undefined ? {} : { claim: projectClaim(claim, undefined) }),
     ...(renewedAt === undefined ? {} : { leaseRenewedAt: renewedAt }),
   };
   const verdict = stillHolds(spec, live, { picture, now: clock.now(), settings, epoch });
   return verdict.holds ? undefined : verdict.why;
+}
+
+/** Why it cannot be done by the means that the action names. */
+function unfitFor(spec: NodeActionSpec, { node, claim }: Omit<Live, "lease">): string | undefined {
+  const { name } = spec.node;
+  switch (spec.method) {
+    case "Terminate":
+      return claim === undefined ? `Node ${name} has no NodeClaim by which it could be terminated.` : undefined;
+    case "Reboot":
+      if (claim?.metadata.deletionTimestamp !== undefined) {
+        return `NodeClaim ${claim.metadata.name} is being deleted: node ${name} is not worth a reboot.`;
+      }
+      if (node === undefined || bootOf(spec, { node }).bootID !== undefined) return undefined;
+      return `Node ${name} says no boot id, so nobody could tell whether it was rebooted.`;
+    case "Remediate":
+      return "No part of this version carries out Remediate.";
+  }
 }
 
 /** That an instance is gone is asked once more, too. */

@@ -6,6 +6,7 @@ import { createClaim, deleteClaim, launchInstance, updateClaim } from "./execute
 import { deleteInstance, listInstances, lookUpInstance } from "./execute-instance.ts";
 import { deleteNode, deletePod, evictPod, updateNode } from "./execute-node.ts";
 import { updatePool, updateSafetyPolicy } from "./execute-pool.ts";
+import { rebootInstance } from "./execute-reboot.ts";
 import { startAction } from "./execute-start.ts";
 import type { Execution } from "./execution.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -32,6 +33,8 @@ function carriedOut(command: Command, execution: Execution): Promise<Outcome> {
       return deleteInstance(command, execution);
     case "look-up-instance":
       return lookUpInstance(command, execution);
+    case "reboot-instance":
+      return rebootInstance(command, execution);
     case "list-instances":
       return listInstances(execution);
     case "update-node":

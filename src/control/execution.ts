@@ -43,7 +43,7 @@ export function assertSame<T extends KubeObject>(raw: T, { uid }: Target): T {
 }
 
 /** What is read of an object before it is changed. */
-export type Live = KubeObject & { spec?: { taints?: Taint[] }; status?: object };
+export type Live = KubeObject & { spec?: { taints?: Taint[]; unschedulable?: boolean }; status?: object };
 
 /**
  * Writes what is computed from the live object, over that version alone, and once more if somebody was quicker: for

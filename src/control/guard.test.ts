@@ -14,6 +14,7 @@ function guarded({ isInTerm = true, isAborted = false }) {
   const provider = scriptedProvider({
     get: answer("get"),
     delete: answer("delete"),
+    reboot: answer("reboot"),
     list: async () => (asked.push("list"), []),
     create: async () => (asked.push("create"), { error: "Unknown", message: "" }),
   });
@@ -36,12 +37,20 @@ function guarded({ isInTerm = true, isAborted = false }) {
     "list instances": () => machines.list("blue"),
     "launch an instance": () => machines.create(launch),
     "end an instance": () => machines.delete("i"),
+    "reboot an instance": () => machines.reboot("i", "token"),
   };
   return { server, asked, calls };
 }
 
 const reads = ["read an object", "look an instance up", "list instances"];
-const writes = ["create an object", "patch an object", "delete an object", "launch an instance", "end an instance"];
+const writes = [
+  "create an object",
+  "patch an object",
+  "delete an object",
+  "launch an instance",
+  "end an instance",
+  "reboot an instance",
+];
 
 describe("a command", () => {
   test.each([...reads, ...writes])("whose time is up does not %s", async name => {

@@ -11,7 +11,7 @@ export type Guard = {
 };
 
 export type GuardedApi = Pick<KubeApi, "get" | "create" | "patch" | "delete">;
-export type GuardedProvider = Pick<InstanceProvider, "create" | "get" | "list" | "delete">;
+export type GuardedProvider = Pick<InstanceProvider, "create" | "get" | "list" | "delete" | "reboot">;
 
 export function guardedApi(api: KubeApi, guard: Guard): GuardedApi {
   const { signal } = guard;
@@ -53,6 +53,10 @@ export function guardedProvider(provider: InstanceProvider, guard: Guard): Guard
     delete: async providerID => {
       assertMayWrite(guard);
       return provider.delete(providerID, { signal });
+    },
+    reboot: async (providerID, token) => {
+      assertMayWrite(guard);
+      return provider.reboot(providerID, token, { signal });
     },
   };
 }

@@ -49,6 +49,7 @@ const apiTimeoutMs: Millis = 20_000;
 const timeoutMsByKind: Partial<Record<CommandKind, Millis>> = {
   "launch-instance": 90_000,
   "delete-instance": 60_000,
+  "reboot-instance": 60_000,
   "list-instances": 60_000,
 };
 const postponeMs: Millis = 1_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { metadataBody, ownersAfter, replacing, statusBody, taintsAfter, touchesLists } from "./patch.ts";
+import { metadataBody, ownersAfter, replacing, statusBody, taintsAfter, needsLive } from "./patch.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 
@@ -21,10 +21,10 @@ describe("a change of metadata", () => {
   });
 
   test("needs the object as it is only where it touches a list", () => {
-    expect(touchesLists({ labels: { a: "1" } })).toBe(false);
-    expect(touchesLists({ addTaints: [] })).toBe(false);
-    expect(touchesLists({ removeFinalizers: ["old"] })).toBe(true);
-    expect(touchesLists({ owner: { name: "n", uid: "u" } })).toBe(true);
+    expect(needsLive({ labels: { a: "1" } })).toBe(false);
+    expect(needsLive({ addTaints: [] })).toBe(false);
+    expect(needsLive({ removeFinalizers: ["old"] })).toBe(true);
+    expect(needsLive({ owner: { name: "n", uid: "u" } })).toBe(true);
   });
 });
 

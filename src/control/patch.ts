@@ -51,11 +51,11 @@ function finalizersAfter(
   return kept.length === finalizers.length && added.length === 0 ? undefined : [...kept, ...added];
 }
 
-/** Whether the change needs to know the object as it is: lists are replaced whole. */
-export function touchesLists(change: NodeChange): boolean {
-  const { addFinalizers = [], removeFinalizers = [], addTaints = [], removeTaints = [], owner } = change;
+/** Whether the change needs to know the object as it is: lists are replaced whole, and a cordon may be somebody else's. */
+export function needsLive(change: NodeChange): boolean {
+  const { addFinalizers = [], removeFinalizers = [], addTaints = [], removeTaints = [], owner, isCordoned } = change;
   const parts = [addFinalizers, removeFinalizers, addTaints, removeTaints];
-  return owner !== undefined || parts.some(part => part.length > 0);
+  return owner !== undefined || isCordoned !== undefined || parts.some(part => part.length > 0);
 }
 
 export function taintsAfter(taints: readonly Taint[], change: NodeChange): readonly Taint[] | undefined {

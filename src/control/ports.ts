@@ -193,7 +193,12 @@ export type InstanceProvider = {
   list(cluster: string, options?: CallOptions): Promise<readonly ListedInstance[] | ProviderError>;
   /** Asks for its end, as often as one likes. */
   delete(providerID: string, options?: CallOptions): Promise<"terminating" | "gone" | ProviderError>;
-  reboot(providerID: string, options?: CallOptions): Promise<"rebooting" | "gone" | ProviderError>;
+  /**
+   * Asks for a reboot, once for each token (the uid of the action that wants it): with one that it has taken before, the
+   * provider answers `rebooting` and does nothing, however long ago that was and whoever asked. What it has taken stands
+   * with the instance before the machine goes down, so that a caller who was killed in between may ask again.
+   */
+  reboot(providerID: string, token: string, options?: CallOptions): Promise<"rebooting" | "gone" | ProviderError>;
   /** Why the instance is no longer as its class says; undefined: it is. */
   drift(claim: NodeClaim, options?: CallOptions): Promise<string | undefined | ProviderError>;
   stop(): void;

@@ -129,11 +129,11 @@ describe("a pending action", () => {
   });
 
   test("of a kind that others carry out is not touched, and ends if nobody takes it up", () => {
-    const reboot = repair({ spec: { method: "Reboot" } });
-    const waiting = decide(reboot);
+    const left = repair({ spec: { method: "Remediate" } });
+    const waiting = decide(left);
     expect([waiting.commands, codes(waiting), waiting.wakeAt]).toEqual([[], ["not-begun"], at("10m")]);
-    expect(decide(reboot, there, at("10m")).commands).toMatchObject([{ progress: { phase: "Abandoned" } }]);
-    const begun = repair({ phase: "Running", spec: { method: "Reboot" } });
+    expect(decide(left, there, at("10m")).commands).toMatchObject([{ progress: { phase: "Abandoned" } }]);
+    const begun = repair({ phase: "Running", spec: { method: "Remediate" } });
     expect(decide(begun, there, at("9h")).commands).toEqual([]);
   });
 });

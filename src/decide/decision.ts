@@ -32,6 +32,8 @@ export type NodeChange = MetadataChange & {
   readonly addTaints?: readonly Taint[];
   /** By key and effect. */
   readonly removeTaints?: readonly Pick<Taint, "key" | "effect">[];
+  /** spec.unschedulable as it shall be. */
+  readonly isCordoned?: boolean;
   /** The claim that owns the node from now on. */
   readonly owner?: Target;
 };
@@ -43,6 +45,8 @@ export type ActionProgress = {
   readonly steps?: readonly { readonly name: string; readonly isFinished: boolean; readonly message?: string }[];
   /** null: it waits for nothing any more. */
   readonly waitingFor?: { readonly reason: string; readonly message: string; readonly until?: Instant } | null;
+  /** Of the node as it was read live. */
+  readonly bootID?: string;
   readonly outcome?: string;
   readonly error?: string;
 };
@@ -63,6 +67,14 @@ export type Command = { readonly why: string } & (
   | { readonly kind: "launch-instance"; readonly claim: Target }
   | { readonly kind: "delete-instance"; readonly providerID: string; readonly claim?: Target }
   | { readonly kind: "look-up-instance"; readonly providerID: string }
+  /** For an action that runs, once: not if the node says another boot id than `bootID` by now. */
+  | {
+      readonly kind: "reboot-instance";
+      readonly action: Target;
+      readonly node: Target;
+      readonly providerID: string;
+      readonly bootID: string;
+    }
   | { readonly kind: "list-instances" }
   | { readonly kind: "update-node"; readonly node: Target; readonly change: NodeChange }
   | { readonly kind: "delete-node"; readonly node: Target }
@@ -82,7 +94,7 @@ export type Command = { readonly why: string } & (
       readonly spec?: Partial<Pick<NodeActionSpec, "epoch" | "deadline" | "joined" | "termination" | "replacements">>;
       readonly progress?: ActionProgress;
     }
-  /** Reads node, lease and claim live, judges once more (decide/actions.ts `stillHolds`), then deletes the claim. */
+  /** Reads node, lease and claim live, judges once more (decide/actions.ts `stillHolds`), then deletes the claim or notes the boot id. */
   | { readonly kind: "start-action"; readonly action: Target }
   | { readonly kind: "delete-action"; readonly action: Target }
   | {
@@ -103,6 +115,7 @@ export type CommandKind = Command["kind"];
 export const destructiveKinds: ReadonlySet<CommandKind> = new Set<CommandKind>([
   "delete-claim",
   "delete-instance",
+  "reboot-instance",
   "delete-node",
   "evict-pod",
   "delete-pod",
@@ -133,7 +146,17 @@ export type Notice = {
 /** A reason to take a node away; the arbiter says whether and when. What `NodeActionSpec` needs and the rule knows. */
 export type Proposal = Pick<
   NodeActionSpec,
-  "node" | "claim" | "action" | "method" | "termination" | "askedBy" | "message" | "policy" | "replacements" | "batch"
+  | "node"
+  | "claim"
+  | "action"
+  | "method"
+  | "termination"
+  | "askedBy"
+  | "message"
+  | "policy"
+  | "replacements"
+  | "batch"
+  | "timeout"
 > & {
   /** `seenAt` is stamped when the action is written. */
   readonly evidence: readonly Omit<NodeActionSpec["evidence"][number], "seenAt">[];
@@ -238,6 +261,7 @@ export function laneOf(command: Command): string {
       return `action/${command.name}`;
     case "update-action":
     case "start-action":
+    case "reboot-instance":
     case "delete-action":
       return `action/${command.action.name}`;
     case "update-pool":

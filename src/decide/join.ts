@@ -12,6 +12,8 @@ import { classOf, outranks } from "./precedence.ts";
  * person said that the node shall go, its health says that nobody need wait for its pods.
  */
 export function canJoin(proposal: Proposal, { spec }: ActionView): boolean {
+  // A reboot takes no node away, whatever joins it: who wants it gone waits for the reboot's end.
+  if (proposal.method !== spec.method) return false;
   const escalates = classOf(proposal.action) === "repair";
   return reasonsOf(spec).every(
     ({ action }) => outranks(proposal.action, action) || (action === "Deletion" && escalates),

@@ -86,14 +86,17 @@ export function nextAttempt(
   for (let attempt = 1; ; attempt++) {
     const name = attempt === 1 ? base : `${base}-${attempt}`;
     const earlier = picture.action(name);
-    if (earlier === undefined) return { name, ...(last ? { last, ...retry(last, attempt - 1) } : {}) };
+    if (earlier === undefined) return { name, ...(last ? { last, ...retry(last, attempt - 1, proposal) } : {}) };
     last = earlier;
   }
 }
 
-/** 1, 2, 4 … 32 minutes after it was given up: what cannot be confirmed is not asked for ever again at once. */
-function retry(last: ActionView, attempts: number): { notBefore?: Instant } {
-  if (isOpen(last) || last.status.phase === "Done") return {};
+/**
+ * 1, 2, 4 … 32 minutes after it was given up: what cannot be confirmed is not asked for ever again at once. What is to be
+ * done by other means has waited already, for the end of the first.
+ */
+function retry(last: ActionView, attempts: number, { method }: Proposal): { notBefore?: Instant } {
+  if (isOpen(last) || last.status.phase === "Done" || last.spec.method !== method) return {};
   const over = finishedAt(last) ?? last.createdAt;
   return { notBefore: over + minuteMs * 2 ** Math.min(attempts - 1, 5) };
 }

@@ -1,4 +1,4 @@
-// What the ledger says of a termination while it runs: its steps so far and whoever holds it up. Written when that
+// What the ledger says of an action while it runs: its steps so far and whoever holds it up. Written when that
 // changes, never for the sake of the time.
 
 import { formatTime } from "../api/time.ts";
@@ -19,16 +19,21 @@ export function progress(departing: Departing, { names, wait }: Course): Command
     isFinished: index < names.length - 1,
     ...(message !== undefined && spared.has(name) ? { message } : {}),
   }));
+  return departing.actions.flatMap(action => told(action, { steps, wait, why: departing.why }));
+}
+
+type Told = {
+  readonly steps: NonNullable<ActionProgress["steps"]>;
+  readonly wait: Pick<Wait, "code" | "message" | "until"> | undefined;
+  readonly why: string;
+};
+
+/** Nothing if the action says so already. */
+export function told(action: ActionView, { steps, wait, why }: Told): Command[] {
   const waitingFor = wait === undefined ? null : waiting(wait);
-  return departing.actions
-    .filter(action => !saysSteps(action, steps) || !saysWait(action, waitingFor))
-    .map(action => ({
-      kind: "update-action",
-      action: { name: action.name, uid: action.uid },
-      resourceVersion: action.resourceVersion,
-      progress: { steps, waitingFor },
-      why: departing.why,
-    }));
+  if (saysSteps(action, steps) && saysWait(action, waitingFor)) return [];
+  const { name, uid, resourceVersion } = action;
+  return [{ kind: "update-action", action: { name, uid }, resourceVersion, progress: { steps, waitingFor }, why }];
 }
 
 const spared: ReadonlySet<Step["name"]> = new Set(["taint", "drain", "volumes"]);
@@ -38,7 +43,7 @@ function unneeded({ drained, isDead }: Departing): string | undefined {
   return isDead ? "Not needed: the node is not Ready and its instance is gone." : undefined;
 }
 
-function waiting({ code, message, until }: Wait): NonNullable<ActionProgress["waitingFor"]> {
+function waiting({ code, message, until }: NonNullable<Told["wait"]>): NonNullable<ActionProgress["waitingFor"]> {
   return { reason: asReason(code), message, ...(until === undefined ? {} : { until }) };
 }
 

@@ -192,7 +192,9 @@ function proposalOf({ node, claim, rules }: Patient, { first, due }: Due, contex
     node: { name: node.name, uid: node.uid },
     claim: { name: claim.name, uid: claim.uid },
     action: "Repair",
-    ...(reboots ? { method: "Reboot" } : { method: "Terminate", termination: treatment.termination }),
+    ...(reboots
+      ? { method: "Reboot", timeout: treatment.escalateAfter }
+      : { method: "Terminate", termination: treatment.termination }),
     askedBy: rules.pool
       ? { kind: "NodePool", name: rules.pool.name, uid: rules.pool.uid }
       : { kind: "Controller", name: "repair" },

@@ -2,6 +2,7 @@
 
 import type { Picture, Subject, SubjectKind } from "../snapshot/picture.ts";
 import { ledgerRule } from "./actions.ts";
+import { uncordonRule } from "./cordon.ts";
 import type { Context, Decision, Rule } from "./decision.ts";
 import { nodeDeletion } from "./departing.ts";
 import { garbage } from "./garbage.ts";
@@ -9,6 +10,7 @@ import { lifecycle } from "./lifecycle.ts";
 import { pool } from "./pool.ts";
 import { readiness } from "./readiness.ts";
 import { repair } from "./repair.ts";
+import { rebootRule } from "./reboot.ts";
 import { replicas } from "./replicas.ts";
 import { retentionRule } from "./retention.ts";
 import { termination } from "./termination.ts";
@@ -23,6 +25,8 @@ export const rules: readonly Rule[] = [
   termination,
   garbage,
   ledgerRule,
+  rebootRule,
+  uncordonRule,
   retentionRule,
 ];
 

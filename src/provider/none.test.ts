@@ -10,7 +10,7 @@ test("without a provider nothing is launched, listed or ended, and every call sa
     provider.get("x"),
     provider.list("blue"),
     provider.delete("x"),
-    provider.reboot("x"),
+    provider.reboot("x", "t"),
     provider.drift(request.claim),
   ]);
   for (const answer of answers) expect(answer).toMatchObject({ error: "NotSupported" });

@@ -163,7 +163,7 @@ describe("what the API says", () => {
     expect(await cloud.settle(failing("get").get(providerID))).toMatchObject(expected);
     expect(await cloud.settle(failing("list").list("blue"))).toMatchObject(expected);
     expect(await cloud.settle(failing("patch").delete(providerID))).toMatchObject(expected);
-    expect(await cloud.settle(failing("patch").reboot(providerID))).toMatchObject(expected);
+    expect(await cloud.settle(failing("patch").reboot(providerID, "t"))).toMatchObject(expected);
   });
 
   test("a call that is called off is Unknown", async () => {
@@ -221,8 +221,44 @@ describe("an instance", () => {
     await cloud.run(6);
     expect(await cloud.settle(cloud.provider.get(providerID))).toBe("gone");
     expect(await cloud.settle(cloud.provider.delete(providerID))).toBe("gone");
-    expect(await cloud.settle(cloud.provider.reboot(providerID))).toBe("gone");
+    expect(await cloud.settle(cloud.provider.reboot(providerID, "t"))).toBe("gone");
     expect(await cloud.settle(cloud.provider.list("blue"))).toEqual([]);
+  });
+
+  test("is rebooted once for each token, however often and by whomever it is asked", async () => {
+    const cloud = await SimulatedCloud.started({ reboot: { time: { median: "10s" } } });
+    const { providerID } = await cloud.launch("web-1");
+    await cloud.run(60);
+    const ask = (token: string, provider = cloud.provider) => cloud.settle(provider.reboot(providerID, token));
+    const counted = async () => (await cloud.instances()).map(({ data }) => (data as Entries)["rebootCount"]);
+    type Entries = Record<string, string>;
+    expect(await ask("one")).toBe("rebooting");
+    const [once] = await cloud.instances();
+    expect(await ask("one")).toBe("rebooting");
+    expect(await cloud.instances()).toEqual([once]);
+    await cloud.run(60);
+    expect(await counted()).toEqual(["1"]);
+    // Long over, and asked by somebody who has just been started.
+    expect(await ask("one", cloud.newProvider())).toBe("rebooting");
+    await cloud.run(60);
+    expect(await counted()).toEqual(["1"]);
+    expect(await ask("two")).toBe("rebooting");
+    await cloud.run(60);
+    expect(await counted()).toEqual(["2"]);
+  });
+
+  test("that is being rebooted for somebody else goes down once for both", async () => {
+    const cloud = await SimulatedCloud.started();
+    const { providerID } = await cloud.launch("web-1");
+    await cloud.run(60);
+    await cloud.settle(cloud.provider.reboot(providerID, "one"));
+    const [first] = await cloud.instances();
+    await cloud.run(20);
+    await cloud.settle(cloud.provider.reboot(providerID, "two"));
+    const [second] = await cloud.instances();
+    expect(second?.["data"]).toEqual({ ...(first?.["data"] as object), rebootToken: "two" });
+    await cloud.run(300);
+    expect(await cloud.instances()).toMatchObject([{ data: { rebootCount: "1", rebootToken: "two" } }]);
   });
 
   test("that goes between the look and the word is gone", async () => {
@@ -249,7 +285,7 @@ describe("an instance", () => {
     const cloud = await SimulatedCloud.started();
     const { provider } = cloud;
     const theirs = "aws:///eu-1/i-1";
-    const answers = Promise.all([provider.get(theirs), provider.delete(theirs), provider.reboot(theirs)]);
+    const answers = Promise.all([provider.get(theirs), provider.delete(theirs), provider.reboot(theirs, "t")]);
     for (const answer of await cloud.settle(answers)) expect(answer).toMatchObject({ error: "Invalid" });
   });
 

@@ -9,7 +9,6 @@ import { faultsStriking } from "../api/simulated-chance.ts";
 import {
   clusterKey,
   instanceNameOf,
-  type InstanceMoment,
   moments,
   nodeLabelsOf,
   nodeNameOf,
@@ -122,11 +121,18 @@ class SimulatedProvider implements InstanceProvider {
   }
 
   delete(providerID: string, options: CallOptions = {}): Promise<"terminating" | "gone" | ProviderError> {
-    return this.#note(providerID, "terminatingSince", "terminating", options);
+    return this.#note(providerID, options, instance => ({
+      answer: "terminating",
+      data: instance.terminatingSince === undefined ? moments({ terminatingSince: this.#clock.now() }) : undefined,
+    }));
   }
 
-  reboot(providerID: string, options: CallOptions = {}): Promise<"rebooting" | "gone" | ProviderError> {
-    return this.#note(providerID, "rebootingSince", "rebooting", options);
+  reboot(providerID: string, token: string, options: CallOptions = {}): Promise<"rebooting" | "gone" | ProviderError> {
+    return this.#note(providerID, options, ({ rebootToken, rebootingSince = this.#clock.now() }) => ({
+      answer: "rebooting",
+      // One that is under way for somebody else is as good.
+      data: rebootToken === token ? undefined : { rebootToken: token, ...moments({ rebootingSince }) },
+    }));
   }
 
   /** A simulated machine has nothing that could go out of date. */
@@ -185,21 +191,21 @@ class SimulatedProvider implements InstanceProvider {
     }
   }
 
-  /** Writes down what is asked of an instance, once; to ask again is not to ask for more. */
+  /** Writes down what is asked of an instance, once; to ask again (`data` is undefined) is not to ask for more. */
   #note<T extends string>(
     providerID: string,
-    moment: InstanceMoment,
-    answer: T,
     options: CallOptions,
+    wish: (instance: SimulatedInstance) => { answer: T; data: object | undefined },
   ): Promise<T | "gone" | ProviderError> {
     return answered(async () => {
       const kept = await this.#kept(providerID, options);
       if (kept === "gone" || "error" in kept) return kept;
       const { object, instance } = kept;
-      if (instance[moment] !== undefined) return answer;
+      const { answer, data } = wish(instance);
+      if (data === undefined) return answer;
       // Only what was read just now: with another uid it would be another instance.
       const { resourceVersion } = object.metadata;
-      const body = { metadata: { resourceVersion }, data: moments({ [moment]: this.#clock.now() }) };
+      const body = { metadata: { resourceVersion }, data };
       try {
         await this.#api.patch(simulatedInstances, keyOf(instance.name), { type: "merge", body }, options);
       } catch (error) {

@@ -22,7 +22,8 @@ async function upFor(seconds: number, spec?: SimulatedNodeClassSpec) {
     const node = await cloud.node(providerID);
     return node && conditionOf(node, type)?.status;
   };
-  const ask = (verb: "delete" | "reboot") => cloud.settle<unknown>(cloud.provider[verb](providerID));
+  const ask = (verb: "delete" | "reboot", token = "token") =>
+    cloud.settle<unknown>(cloud.provider[verb](providerID, token));
   return { cloud, providerID, status, ask };
 }
 const faulty = (fault: Fault, seconds = 5 * minute) => upFor(seconds, { faults: [fault] });
@@ -269,6 +270,18 @@ describe("a reboot", () => {
     await ask("reboot");
     await cloud.run(5 * minute);
     expect(await status("Ready")).toBe("False");
+  });
+
+  test("that was over before its player was started anew is counted, and seen by the boot id", async () => {
+    const { cloud, ask, providerID } = await upFor(minute, { reboot: { time: { median: "30s" } } });
+    const before = bootOf(await cloud.node(providerID));
+    cloud.player.stop();
+    await ask("reboot");
+    await cloud.run(5 * minute);
+    cloud.newPlayer();
+    await cloud.run(minute);
+    expect(bootOf(await cloud.node(providerID))).not.toBe(before);
+    expect(await cloud.instances()).toMatchObject([{ data: { rebootCount: "1" } }]);
   });
 
   test("is over in its time also when the player is started anew meanwhile", async () => {

@@ -4,7 +4,6 @@
 
 import type { KubeObject } from "../api/meta.ts";
 import {
-  type InstanceMoment,
   moments,
   nodeLabelsOf,
   parseSimulatedInstance,
@@ -127,7 +126,7 @@ class Player implements Machines {
 
   /** Registers the node unless it is there: a player that was away finds its nodes again. */
   #join(instance: SimulatedInstance, readyAfterMs: number): void {
-    const { nodeName, capacity, allocatable } = instance;
+    const { nodeName, capacity, allocatable, rebootCount = 0 } = instance;
     this.#options.kubelets.join({
       name: nodeName,
       labels: nodeLabelsOf(instance),
@@ -136,21 +135,23 @@ class Player implements Machines {
       allocatable,
       providerID: providerIdOf(instance),
       readyAfterMs: Math.max(0, readyAfterMs),
+      bootCount: rebootCount,
     });
   }
 
   async #reboot(key: string, object: KubeObject, { instance, life }: Played): Promise<void> {
-    const { nodeName, rebootingSince = 0 } = instance;
+    const { nodeName, rebootingSince = 0, rebootCount = 0 } = instance;
     const { rebootedAt, isHealed } = life;
-    if (this.#now < rebootedAt) {
-      if (this.#rebootByKey.get(key) !== rebootingSince) {
-        this.#options.kubelets.reboot(nodeName, rebootedAt - this.#now);
-      }
+    // One that was over before we came leaves its trace all the same: another boot id.
+    if (this.#rebootByKey.get(key) !== rebootingSince) {
+      this.#options.kubelets.reboot(nodeName, Math.max(0, rebootedAt - this.#now));
       this.#rebootByKey.set(key, rebootingSince);
-      return this.#lookAgain(key, rebootedAt);
     }
+    if (this.#now < rebootedAt) return this.#lookAgain(key, rebootedAt);
     if (isHealed) await this.#heal(nodeName);
-    await this.#note(object, { rebootingSince: null, healedAt: isHealed ? rebootedAt : undefined });
+    const over = moments({ rebootingSince: null, healedAt: isHealed ? rebootedAt : undefined });
+    const body = { metadata: { uid: object.metadata.uid }, data: { ...over, rebootCount: String(rebootCount + 1) } };
+    await this.#instances.patch(object, { type: "merge", body });
   }
 
   async #heal(nodeName: string): Promise<void> {
@@ -160,11 +161,6 @@ class Player implements Machines {
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
-  }
-
-  async #note(object: KubeObject, change: Partial<Record<InstanceMoment, Instant | null | undefined>>): Promise<void> {
-    const { uid } = object.metadata;
-    await this.#instances.patch(object, { type: "merge", body: { metadata: { uid }, data: moments(change) } });
   }
 
   get #now(): Instant {

@@ -224,8 +224,11 @@ export function concernedByFailure(picture: IndexedPicture, lane: string): Subje
       const claim = picture.claim(name);
       return claim === undefined ? [`claim/${name}`] : [...claimAndPool(claim)];
     }
-    case "node":
-      return [`node/${name}`, ...claimsOn(picture, name)];
+    case "node": {
+      const { uid } = picture.node(name) ?? {};
+      const actions = uid === undefined ? [] : picture.actionsOn(uid).map(actionSubject);
+      return [`node/${name}`, ...claimsOn(picture, name), ...actions];
+    }
     case "pod": {
       const [namespace = "", podName = ""] = rest;
       return claimsOn(picture, picture.pod(namespace, podName)?.nodeName);

@@ -79,7 +79,7 @@ describe("the same view, of the version of its last visible change", () => {
     ["a heartbeat", { status: { conditions: [{ ...ready, lastHeartbeatTime: "2026-01-01T00:10:00Z" }] } }],
     ["images", { status: { conditions: [ready], images: [{ names: ["new"] }] } }],
     ["managed fields", { metadata: { managedFields: [{ manager: "kubelet" }] } }],
-    ["node info", { status: { conditions: [ready], nodeInfo: { bootID: "b" } } }],
+    ["node info", { status: { conditions: [ready], nodeInfo: { kernelVersion: "6" } } }],
   ])("%s", (_, raw) => {
     const next = projectNode(node({ ...raw, metadata: { ...raw.metadata, resourceVersion: "2" } }), previous);
     expect(next).toBe(previous);
@@ -96,6 +96,7 @@ describe("another view", () => {
     ["an annotation", { metadata: { annotations: { a: "b" } } }],
     ["a taint", { spec: { providerID: "p://a", taints: [{ key: "k", effect: "NoExecute" }] } }],
     ["a cordon", { spec: { providerID: "p://a", unschedulable: true } }],
+    ["a boot", { status: { conditions: [ready], nodeInfo: { bootID: "b" } } }],
     ["a deletion", { metadata: { deletionTimestamp: beat } }],
     ["a finalizer", { metadata: { finalizers: ["f"] } }],
     ["another node of the name", { metadata: { uid: "b-uid" } }],

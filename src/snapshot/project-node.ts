@@ -16,12 +16,14 @@ function nodeView(raw: KubeObject): NodeView {
   const spec = fields(raw["spec"]);
   const status = fields(raw["status"]);
   const providerID = word(spec["providerID"]);
+  const bootID = word(fields(status["nodeInfo"])["bootID"]);
   return {
     ...metaOf(raw),
     ...(providerID === undefined ? {} : { providerID }),
     conditions: conditionsOf(status["conditions"]),
     taints: items(spec["taints"]).filter(isTaint),
     isCordoned: spec["unschedulable"] === true,
+    ...(bootID === undefined ? {} : { bootID }),
     capacity: texts(status["capacity"]),
     allocatable: texts(status["allocatable"]),
     owners: ownersOf(raw),

@@ -25,6 +25,7 @@ export type Sent =
         | "update-claim"
         | "launch-instance"
         | "delete-instance"
+        | "reboot-instance"
         | "look-up-instance"
         | "list-instances"
         | "update-node"

@@ -48,6 +48,8 @@ export type NodeView = MetaView & {
   readonly conditions: readonly ConditionView[];
   readonly taints: readonly Taint[];
   readonly isCordoned: boolean;
+  /** Another one after each boot; absent: the kubelet says none. */
+  readonly bootID?: string;
   readonly capacity: ResourceList;
   readonly allocatable: ResourceList;
   readonly owners: readonly OwnerReference[];

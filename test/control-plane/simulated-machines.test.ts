@@ -81,7 +81,7 @@ describe.skipIf(isUnavailable("etcd", "kube-apiserver", "kubectl"))("simulated m
 
     player.stop();
     player = newPlayer();
-    expect(await provider.reboot(providerID)).toBe("rebooting");
+    expect(await provider.reboot(providerID, "token")).toBe("rebooting");
     const healed = await side.until("the healed node", async () => {
       const node = await nodeOf(providerID);
       return node && conditionOf(node, "KernelDeadlock")?.status === "False" ? node : undefined;

@@ -37,8 +37,9 @@ function progressText({ phase, steps, waitingFor, outcome }: ActionProgress): st
   );
 }
 
-function nodeText({ addTaints = [], removeTaints = [], owner, ...metadata }: NodeChange): string {
+function nodeText({ addTaints = [], removeTaints = [], owner, isCordoned, ...metadata }: NodeChange): string {
   return words(
+    isCordoned === undefined ? "" : `${isCordoned ? "" : "un"}cordon`,
     ...addTaints.map(({ key, effect }) => `+taint ${key}:${effect}`),
     ...removeTaints.map(({ key, effect }) => `-taint ${key}:${effect}`),
     owner === undefined ? "" : `owner ${owner.name}`,

@@ -35,7 +35,7 @@ export function withProviderFaults(provider: InstanceProvider, faults: ActiveFau
     get: (id, options) => struck("get", options?.signal, () => provider.get(id, options)),
     list: (cluster, options) => struck("list", options?.signal, () => provider.list(cluster, options)),
     delete: (id, options) => struck("delete", options?.signal, () => provider.delete(id, options)),
-    reboot: (id, options) => provider.reboot(id, options),
+    reboot: (id, token, options) => struck("reboot", options?.signal, () => provider.reboot(id, token, options)),
     drift: (claim, options) => provider.drift(claim, options),
     stop: () => provider.stop(),
   };

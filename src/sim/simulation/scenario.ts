@@ -84,7 +84,7 @@ export const providerFaultKinds = [
   "LostAnswer",
   "Hang",
 ] as const;
-export const providerCalls = ["create", "get", "list", "delete"] as const;
+export const providerCalls = ["create", "get", "list", "delete", "reboot"] as const;
 const ProviderFault = Struct("The provider fails.", {
   fault: StringEnum(
     "The class of the error that it answers with. LostAnswer: done, and answered with Unknown. Hang: no answer ever.",
@@ -92,7 +92,7 @@ const ProviderFault = Struct("The provider fails.", {
   ),
   ...lasting,
   calls: Optional(
-    ListOf("Default: all.", StringEnum("One of them.", providerCalls), { maxItems: 4, identity: "atomic" }),
+    ListOf("Default: all.", StringEnum("One of them.", providerCalls), { maxItems: 5, identity: "atomic" }),
   ),
 });
 

@@ -90,7 +90,7 @@ export class Kubelets {
       ailments: [],
       askedTypes: [],
       beatingSince: undefined,
-      bootCount: 0,
+      bootCount: template.bootCount ?? 0,
     });
     this.#worker.add(template.name);
   }
@@ -246,7 +246,7 @@ export class Kubelets {
     const asked = verdicts.map(({ type }) => type).filter(type => !isOwn(type));
     const dropped = kubelet.askedTypes.filter(type => !asked.includes(type));
     const conditions = [...heartbeat(node, verdicts, now), ...dropped.map(type => ({ type, $patch: "delete" }))];
-    const nodeInfo = { bootID: bootId(kubelet.number, kubelet.bootCount) };
+    const nodeInfo = { bootID: bootId(kubelet.template, kubelet.number, kubelet.bootCount) };
     const patch = { type: "strategic", body: { status: { conditions, nodeInfo } } } as const;
     await this.#picture.nodes.patch(node, patch, { subresource: "status" });
     kubelet.said = saying;

@@ -2,6 +2,7 @@
 
 import type { Manifest } from "../../api/meta.ts";
 import { hostnameKey } from "../../api/node.ts";
+import { chance } from "../../api/simulated-chance.ts";
 import type { Taint } from "../../api/taint.ts";
 import { timestamp } from "../object-meta.ts";
 import { conditionOf, type Verdict, withTransition } from "./conditions.ts";
@@ -19,6 +20,8 @@ export type NodeTemplate = {
   providerID?: string;
   /** From registration to Ready. Default 0; Infinity: never. */
   readyAfterMs?: number;
+  /** How often a machine that outlives its kubelet had been rebooted before: its boot id is another one only then. */
+  bootCount?: number;
 };
 
 const ownConditions = ["MemoryPressure", "DiskPressure", "PIDPressure", "Ready"] as const;
@@ -114,7 +117,7 @@ export function registration(template: NodeTemplate, number: number, conditions:
         { type: "InternalIP", address: addressOf(number) },
         { type: "Hostname", address: name },
       ],
-      nodeInfo: nodeInfo(number, architecture, operatingSystem),
+      nodeInfo: nodeInfo(template, number, { architecture, operatingSystem }),
     },
   };
 }
@@ -124,11 +127,15 @@ export function addressOf(number: number): string {
   return `10.${128 + ((number >> 16) & 127)}.${(number >> 8) & 255}.${number & 255}`;
 }
 
-function nodeInfo(number: number, architecture: string, operatingSystem: string): Record<string, string> {
+function nodeInfo(
+  template: NodeTemplate,
+  number: number,
+  { architecture, operatingSystem }: { architecture: string; operatingSystem: string },
+): Record<string, string> {
   return {
     machineID: number.toString(16).padStart(32, "0"),
     systemUUID: idOf(number, 0),
-    bootID: bootId(number, 0),
+    bootID: bootId(template, number, template.bootCount ?? 0),
     kernelVersion: "6.12.0",
     osImage: "Simulated",
     containerRuntimeVersion: "simulated://1.0.0",
@@ -140,8 +147,8 @@ function nodeInfo(number: number, architecture: string, operatingSystem: string)
 }
 
 /** Another one after each boot. */
-export function bootId(number: number, bootCount: number): string {
-  return idOf(number, bootCount + 1);
+export function bootId({ name, bootCount }: NodeTemplate, number: number, count: number): string {
+  return idOf(bootCount === undefined ? number : Math.floor(chance(name, "boot") * 2 ** 32), count + 1);
 }
 
 function idOf(number: number, part: number): string {
