@@ -1,5 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { aClaim, aCondition, aPool, aProvider, aWorld, at, t0, type WorldOptions } from "../../test/builders.ts";
+import {
+  aClaim,
+  aCondition,
+  aNode,
+  aPool,
+  aProvider,
+  aSafetyPolicy,
+  aWorld,
+  at,
+  t0,
+  type WorldOptions,
+} from "../../test/builders.ts";
 import { formatTime, type Instant } from "../api/time.ts";
 import type { PoolView } from "../snapshot/views.ts";
 import { type Decision, nothing } from "./decision.ts";
@@ -153,7 +164,11 @@ describe("failed launches", () => {
     const first = decide({ claims: [failed("a", at("1m"))] }, at("1m"));
     expect(changeOf(first)).toMatchObject({
       metadata: {
-        annotations: { "fettle.dev/launch-record": "1/1; -; 2026-01-01T00:01:00Z bad a-claim-uid" },
+        annotations: {
+          "fettle.dev/launch-record": expect.stringMatching(
+            /^[0-9a-f]{8}\/1; -; 2026-01-01T00:01:00Z bad a-claim-uid$/,
+          ) as string,
+        },
       },
       status: { launchBackoff: { failures: 1, until: "2026-01-01T00:02:00Z" } },
     });
@@ -168,16 +183,26 @@ describe("failed launches", () => {
     expect(conditionOf(second, "Ready")).toMatchObject({ status: "True" });
   });
 
-  test.each<[string, PoolView["generation"], number]>([
-    ["the pool", 2, 1],
-    ["its class", 1, 2],
-  ])("are forgotten when %s changes", (_, generation, classGeneration) => {
+  const labelled = { template: { metadata: { labels: { team: "a" } }, spec: {} } };
+
+  test.each<[string, Partial<PoolView>, number]>([
+    ["the template", aPool("web", { generation: 2, spec: labelled }), 1],
+    ["its class", {}, 2],
+  ])("are forgotten when %s changes", (_, { generation = 1, effective }, classGeneration) => {
     const noted = after(aPool("web"), decide({ claims: [failed("a", at("1m")), failed("b", at("1m"))] }));
     expect(noted.status.launchBackoff?.failures).toBe(1);
     const provider = aProvider({ nodeClass: () => ({ state: "Ready", generation: classGeneration }) });
-    const decision = decide({ pools: [{ ...noted, generation }], provider });
+    const changed = { ...noted, generation, ...(effective && { effective }) };
+    const decision = decide({ pools: [changed], provider });
     expect(changeOf(decision)?.status?.launchBackoff).toEqual({ failures: 0, until: "2026-01-01T00:01:00Z" });
     expect(conditionOf(decision, "NodeRegistrationHealthy")).toMatchObject({ status: "Unknown" });
+  });
+
+  test("are not forgotten when the pool shall have more nodes", () => {
+    const noted = after(aPool("web"), decide({ claims: [failed("a", at("1m"))] }));
+    const { effective } = aPool("web", { spec: { limits: { nodes: 7 }, weight: 3 } });
+    const changed = { ...noted, generation: 2, effective };
+    expect(changeOf(decide({ pools: [changed] }))).toBeUndefined();
   });
 
   test("are not forgotten while the class is away", () => {
@@ -187,4 +212,46 @@ describe("failed launches", () => {
     expect(changeOf(decision)?.metadata).toBeUndefined();
     expect(changeOf(decision)?.status?.launchBackoff).toEqual(noted.status.launchBackoff);
   });
+});
+
+describe("a pool with replicas", () => {
+  const claims = [aClaim("a", { pool: "web" }), aClaim("b", { pool: "web" })];
+  const world = { pools: [aPool("web", { spec: { replicas: 1 } })], claims, nodes: [aNode("a"), aNode("b")] };
+  const freeze = { reason: "a launch", until: formatTime(at("2h")) };
+
+  test("says what keeps it from its count, when that ends, and that it is over", () => {
+    const held = decide({ ...world, safety: aSafetyPolicy({ freeze }) });
+    const condition = conditionOf(held, "ScalingHeld");
+    expect(condition).toMatchObject({ status: "True", reason: "Frozen" });
+    expect(condition?.message).toContain("Pool web keeps 1 too many: SafetyPolicy default freezes");
+    expect(held.wakeAt).toBe(at("2h"));
+    const pools = world.pools.map(view => after(view, held));
+    expect(conditionOf(decide({ ...world, pools }), "ScalingHeld")).toMatchObject({
+      status: "False",
+      reason: "NotHeld",
+    });
+  });
+
+  test("says of which claims nobody can tell what runs on them", () => {
+    expect(conditionOf(decide({ ...world, nodes: [] }), "ScalingHeld")).toMatchObject({
+      reason: "SurplusInDoubt",
+      message: expect.stringContaining("a, b") as string,
+    });
+  });
+
+  test("says nothing of it where nothing ever held it", () => {
+    expect(conditionOf(decide(world), "ScalingHeld")).toBeUndefined();
+  });
+});
+
+test("a launch that waits for a person is told on its pool, and is over with it", () => {
+  const conditions = [aCondition("Launched", "Unknown", { reason: "Invalid", message: "no such zone" })];
+  const told = decide({ claims: [aClaim("a", { pool: "web", stage: "new", conditions })] });
+  expect(conditionOf(told, "NodeRegistrationHealthy")).toMatchObject({
+    status: "False",
+    reason: "Invalid",
+    message: "Claim a is not launched, and trying again is not enough: no such zone",
+  });
+  const pools = [after(aPool("web"), told)];
+  expect(conditionOf(decide({ pools, claims: [] }), "NodeRegistrationHealthy")).toMatchObject({ status: "Unknown" });
 });

@@ -3,24 +3,26 @@
 
 import type { NodePoolStatus } from "../api/node-pool.ts";
 import { addQuantities, formatQuantity, parseQuantity, zero } from "../api/quantity.ts";
+import type { Instant } from "../api/time.ts";
 import { launchRecordKey } from "../api/well-known.ts";
 import type { NodeClassRef, PoolTotals } from "../snapshot/picture.ts";
 import type { PoolView } from "../snapshot/views.ts";
 import { repairBlocked } from "./brake.ts";
-import { conditionOf, poolParts, sameConditions, withCondition, withReady } from "./conditions.ts";
+import { conditionOf, poolParts, reasonOf, sameConditions, withCondition, withReady } from "./conditions.ts";
 import {
   type Command,
   type ConditionChange,
   type Context,
   type Decision,
   nothing,
+  type Refusal,
   type Rule,
   type StatusChange,
 } from "./decision.ts";
-import { classHold, type Hold, launchHold, refusalOf } from "./launch.ts";
+import { classHold, type Hold, launchHold, refusalOf, stuckLaunch } from "./launch.ts";
 import {
   formatLaunchRecord,
-  type LaunchRecord,
+  launchedOf,
   launchRecordOf,
   nextBackoff,
   nextLaunchRecord,
@@ -29,6 +31,7 @@ import {
 } from "./launch-record.ts";
 import { servedClass } from "./node-class.ts";
 import { policiesWithoutEffect, rulesOf } from "./repair-policy.ts";
+import { scalingHold } from "./replicas.ts";
 
 export const pool: Rule = {
   name: "pool",
@@ -55,17 +58,18 @@ function decidePool(view: PoolView, nodeClass: NodeClassRef, context: Context): 
   const { provider } = picture;
   const totals = picture.totalsOfPool(view.name);
   const generation = generationOf(nodeClass, provider);
-  const generations = `${view.generation}/${generation ?? observed(view)}`;
-  const record = nextLaunchRecord(launchRecordOf(view), generations, totals.launches.slice(-resultsSeenMax));
+  const of = launchedOf(view, generation ?? observed(view));
+  const record = nextLaunchRecord(launchRecordOf(view), of, totals.launches.slice(-resultsSeenMax));
   const backoff = nextBackoff(view.status.launchBackoff, record);
+  const scaling = scalingHold(view, context);
   const status: StatusChange<NodePoolStatus> = {
     ...sizeOf(totals),
     ...(generation === undefined ? {} : { nodeClassObservedGeneration: generation }),
     ...(backoff ? { launchBackoff: backoff } : {}),
     ...(remembered ? { unhealthyNodes: remembered.health.count(view.name).unhealthy } : {}),
-    conditions: repairConditions(view, context).reduce(
+    conditions: [...scalingCondition(view, scaling), ...repairConditions(view, context)].reduce(
       withCondition,
-      conditionsOf(view, record, classHold(nodeClass, provider)),
+      conditionsOf(view, registrationHealth(record, stuckLaunch(view, picture)), classHold(nodeClass, provider)),
     ),
   };
   const hold = launchHold({ pool: view, nodeClass, provider }, now);
@@ -73,7 +77,7 @@ function decidePool(view: PoolView, nodeClass: NodeClassRef, context: Context): 
     ...nothing,
     commands: update(view, status, formatLaunchRecord(record)),
     refusals: hold ? [refusalOf(`pool/${view.name}`, hold)] : [],
-    wakeAt: hold?.until,
+    wakeAt: earliest(hold?.until, scaling?.until),
   };
 }
 
@@ -89,7 +93,7 @@ function observed({ status }: PoolView): number {
 
 function conditionsOf(
   { conditions, invalid }: PoolView,
-  record: LaunchRecord,
+  health: ConditionChange,
   hold: Hold | undefined,
 ): readonly ConditionChange[] {
   const validation =
@@ -100,11 +104,19 @@ function conditionsOf(
     hold === undefined
       ? { type: "NodeClassReady", status: "True", reason: "NodeClassReady", message: "" }
       : { type: "NodeClassReady", status: "False", reason: hold.reason, message: hold.message };
-  const list = [validation, classReady, registrationHealth(record)].reduce<readonly ConditionChange[]>(
-    withCondition,
-    conditions,
-  );
+  const list = [validation, classReady, health].reduce<readonly ConditionChange[]>(withCondition, conditions);
   return withReady(list, poolParts);
+}
+
+/** What keeps it from its replicas; nothing is said of it where it never was so. */
+function scalingCondition({ conditions }: PoolView, hold: Refusal | undefined): readonly ConditionChange[] {
+  const type = "ScalingHeld";
+  if (hold !== undefined) return [{ type, status: "True", reason: reasonOf(hold.code), message: hold.message }];
+  return conditionOf(conditions, type) ? [{ type, status: "False", reason: "NotHeld", message: "" }] : [];
+}
+
+function earliest(a: Instant | undefined, b: Instant | undefined): Instant | undefined {
+  return a === undefined ? b : Math.min(a, b ?? a);
 }
 
 /** Whether the brake holds, and policies that can never match; of these nothing is said where there never were any. */

@@ -85,6 +85,11 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
     ["claim/n", "pool/p", "cluster"],
   ],
   [
+    "why a claim is not launched: its pool too",
+    p => p.put("claim", aClaim("n", { pool: "p", stage: "new", conditions: [aCondition("Launched", "Unknown")] })),
+    ["claim/n", "pool/p", "cluster"],
+  ],
+  [
     "a claim that is launched: its pool, which counts it, and the cluster",
     p => p.put("claim", aClaim("n", { pool: "p", stage: "launched" })),
     ["claim/n", "pool/p", "cluster"],

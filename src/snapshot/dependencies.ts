@@ -98,7 +98,8 @@ function claimSeenByCluster(claim: ClaimView | undefined): unknown {
 function seenByPool(claim: ClaimView | undefined): unknown {
   if (claim === undefined) return undefined;
   const { uid, pool, providerID, deletingSince, status } = claim;
-  return { uid, pool, providerID, deletingSince, capacity: status.capacity, launch: launchResultOf(claim) };
+  const launching = isLaunched(claim) ? undefined : claim.conditions.find(({ type }) => type === "Launched");
+  return { uid, pool, providerID, deletingSince, capacity: status.capacity, launch: launchResultOf(claim), launching };
 }
 
 // Whether a pool has too many is told by those of its claims that are to stay.
