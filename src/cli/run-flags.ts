@@ -83,7 +83,7 @@ const electionFlags = [
 ];
 
 const outputFlags = [
-  flag("--metrics-bind-address <address>", "serve /metrics, /healthz and /readyz there; 0 serves nothing", {
+  flag("--metrics-bind-address <address>", "serve /metrics, /refusals, /healthz and /readyz there; 0 serves nothing", {
     read: bindAddressOf,
     or: ":8080",
   }),

@@ -7,6 +7,7 @@ import { connect } from "../kube/client.ts";
 import type { ClusterConfig } from "../kube/kubeconfig.ts";
 import { systemClock as clock } from "../kube/system-clock.ts";
 import { journalLine } from "../view/journal-line.ts";
+import { refusalsAnswer } from "../view/refusals-answer.ts";
 import { Metrics } from "../web/metrics.ts";
 import { type Answers, type Serving, serve } from "../web/server.ts";
 import { refusedBy } from "./cluster-problem.ts";
@@ -108,7 +109,11 @@ async function start(flags: RunFlags, { config, env, version, say, closing, inst
   closing.push(() => wired.stop());
   if (flags.takeOver) actBeside(rivals, say);
   else showBeside(rivals, { controller: wired.controller, settings, say });
-  const answers = { notReady: () => unlisted(wired.watches), metrics: () => metrics.text() };
+  const answers: Answers = {
+    notReady: () => unlisted(wired.watches) ?? wired.controller.picture.staleness?.message,
+    metrics: () => metrics.text(),
+    refusals: question => refusalsAnswer(wired.controller, question),
+  };
   const serving = await serveAnswers(answers, flags.metricsBindAddress);
   if (serving !== undefined) closing.push(() => serving.close());
   return { lead, wired };

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ApiError } from "../api/status.ts";
 import { measuredWatches, unlisted, type Watched } from "./wire.ts";
 
 const watched = (resource: string, synced: boolean, lastError?: Error): Watched => ({
@@ -17,6 +18,13 @@ test("what has not been listed yet is named, with why where that is known", () =
 
 test("an error of a watch that is listed holds nobody up", () => {
   expect(unlisted([watched("nodes", true, new Error("reset"))])).toBeUndefined();
+});
+
+test("a kind that may not be watched any more is named, though it was listed once", () => {
+  const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code: 403 } as const;
+  const forbidden = new ApiError({ ...status, message: "pods is forbidden" });
+  const watches = [watched("nodes", true), watched("pods", true, forbidden), watched("nodepools", false)];
+  expect(unlisted(watches)).toBe("Not listed yet: nodepools. Not allowed to watch any more: pods (pods is forbidden).");
 });
 
 test("watches are measured by their kind", () => {

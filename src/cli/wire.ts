@@ -3,6 +3,7 @@
 
 import { type Controller, type ControllerOptions, startController } from "../control/controller.ts";
 import type { Clock, Feed, InstanceProvider, KubeApi } from "../control/ports.ts";
+import { isForbidden } from "../control/staleness.ts";
 import type { JournalEntry } from "../decide/decision.ts";
 import { rules } from "../decide/rules.ts";
 import { Reflector } from "../kube/reflector.ts";
@@ -57,14 +58,19 @@ export function wire({ provider: name, instanceTypes, journal, ...options }: Wir
   };
 }
 
-/** Undefined: every kind has been listed. */
+/** Undefined: every kind has been listed, and may be watched. */
 export function unlisted(watches: readonly Watched[]): string | undefined {
   const missing = watches.filter(({ fed }) => !fed.synced);
-  if (missing.length === 0) return undefined;
-  const told = missing.map(({ resource, fed }) =>
+  const lost = watches.filter(({ fed }) => fed.synced && isForbidden(fed.lastError));
+  const told = [...named("Not listed yet", missing), ...named("Not allowed to watch any more", lost)];
+  return told.length === 0 ? undefined : told.join(" ");
+}
+
+function named(what: string, watches: readonly Watched[]): string[] {
+  const names = watches.map(({ resource, fed }) =>
     fed.lastError ? `${resource} (${fed.lastError.message})` : resource,
   );
-  return `Not listed yet: ${told.join(", ")}.`;
+  return names.length === 0 ? [] : [`${what}: ${names.join(", ")}.`];
 }
 
 export function measuredWatches({ watches }: Pick<Wired, "watches">) {

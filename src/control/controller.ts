@@ -21,6 +21,7 @@ import { startFeeds, type WatchedKind } from "./feeds.ts";
 import { type Leadership, readLedger } from "./leader.ts";
 import { Loop } from "./loop.ts";
 import type { Clock, Feed, InstanceProvider, KubeApi } from "./ports.ts";
+import { RefusalTimes } from "./refusal-times.ts";
 import { StalenessWatch } from "./staleness.ts";
 import { Turns } from "./turn.ts";
 
@@ -53,6 +54,8 @@ export type Controller = {
   readonly epoch: number | undefined;
   /** Of what stands now, about a subject or all. */
   refusals(subject?: Subject): readonly Refusal[];
+  /** Since when it stands; undefined: it does not. */
+  refusedSince(refusal: Refusal): Instant | undefined;
   decisionOf(rule: string, subject: Subject): Decision | undefined;
   /** Whoever looks for another controller of our kinds says what it finds; undefined: there is none, or none any more. */
   setRival(rival: Rival | undefined): void;
@@ -83,6 +86,7 @@ class Shell implements Controller {
   readonly #loop: Loop;
   readonly #kinds: readonly WatchedKind[];
   readonly #staleness: StalenessWatch;
+  readonly #refusalTimes = new RefusalTimes();
   #epoch: number | undefined;
   /** The term that is about to begin, or has begun. */
   #elected: number | undefined;
@@ -107,7 +111,7 @@ class Shell implements Controller {
     } = options;
     const { counts } = this;
     this.#options = options;
-    const picture = new ClusterPicture(provider.view, { repairUnset });
+    const picture = new ClusterPicture(provider.view, { repairUnset, now: () => clock.now() });
     this.picture = picture;
     const wake = () => this.#loop.wake();
     this.#turns = new Turns(
@@ -116,9 +120,13 @@ class Shell implements Controller {
       {
         refused: refusal => {
           increment(counts.refusals, refusal.code);
+          this.#refusalTimes.refused(refusal, clock.now());
           journal({ at: clock.now(), event: "refused", refusal });
         },
-        lifted: refusal => journal({ at: clock.now(), event: "lifted", refusal }),
+        lifted: refusal => {
+          this.#refusalTimes.lifted(refusal, this.refusals(refusal.subject));
+          journal({ at: clock.now(), event: "lifted", refusal });
+        },
         asked: () => counts.asked++,
       },
     );
@@ -129,6 +137,7 @@ class Shell implements Controller {
     this.#kinds = startFeeds(feed, picture, {
       changed: wake,
       nodeSeen: seen => this.#turns.observe(seen, clock.now()),
+      isSearching: controllers.has("provisioning"),
     });
     this.#staleness = new StalenessWatch({ clock, kinds: this.#kinds, changed: found => this.#aged(found) });
     provider.onChange(() => {
@@ -153,6 +162,10 @@ class Shell implements Controller {
 
   refusals(subject?: Subject): readonly Refusal[] {
     return this.#turns.standing.refusals(subject);
+  }
+
+  refusedSince(refusal: Refusal): Instant | undefined {
+    return this.#refusalTimes.since(refusal);
   }
 
   decisionOf(rule: string, subject: Subject): Decision | undefined {
@@ -262,6 +275,7 @@ class Shell implements Controller {
     this.#elected = leadership.epoch;
     this.#epoch = undefined;
     this.#turns.standing.clear();
+    this.#refusalTimes.clear();
     this.#dispatch.reset();
     this.#loop.wake();
   }

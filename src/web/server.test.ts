@@ -8,7 +8,8 @@ let missing: string | undefined;
 beforeEach(async () => {
   missing = undefined;
   const metrics = async () => ({ contentType: "text/plain; version=0.0.4", text: "fettle_leader 1\n" });
-  serving = await serve({ notReady: () => missing, metrics }, { host: "127.0.0.1", port: 0 });
+  const refusals = (question: object) => ({ question });
+  serving = await serve({ notReady: () => missing, metrics, refusals }, { host: "127.0.0.1", port: 0 });
 });
 afterEach(() => serving.close());
 
@@ -37,7 +38,15 @@ test("gives its metrics in Prometheus' text", async () => {
   });
 });
 
+test("says what it refuses, to all or about one object", async () => {
+  const json = (question: object) => `${JSON.stringify({ question }, undefined, 2)}\n`;
+  expect(await ask("/refusals")).toEqual({ code: 200, type: "application/json", text: json({}) });
+  const { text } = await ask("/refusals?kind=Node&name=worker%2D1");
+  expect(text).toBe(json({ kind: "Node", name: "worker-1" }));
+  expect(await ask("/refusals?node=worker-1")).toMatchObject({ code: 400, text: expect.stringContaining("kind=Node") });
+});
+
 test("has nothing else and takes nothing", async () => {
-  expect(await ask("/")).toMatchObject({ code: 404, text: "There are /healthz, /readyz and /metrics.\n" });
+  expect(await ask("/")).toMatchObject({ code: 404, text: "There are /healthz, /readyz, /metrics and /refusals.\n" });
   expect(await ask("/metrics", "POST")).toMatchObject({ code: 405 });
 });

@@ -1,5 +1,5 @@
-// What a cluster asks of a running controller over HTTP: is it alive, is it ready, how does it do. Reads only, and knows
-// nothing of what it answers with.
+// What a cluster asks of a running controller over HTTP: is it alive, is it ready, how does it do, what does it refuse.
+// Reads only, and knows nothing of what it answers with.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,6 +8,8 @@ export type Answers = {
   /** Undefined: ready; else what it still waits for. */
   notReady(): string | undefined;
   metrics(): Promise<{ contentType: string; text: string }>;
+  /** What stands refused, of all or of one kind and name. */
+  refusals(question: { kind?: string; name?: string }): unknown;
 };
 
 export type Serving = { readonly port: number; close(): Promise<void> };
@@ -33,7 +35,8 @@ type Answer = { code: number; contentType?: string; text: string };
 
 async function answer(answers: Answers, method: string, url: string): Promise<Answer> {
   if (method !== "GET" && method !== "HEAD") return { code: 405, text: "Only GET.\n" };
-  switch (url.split("?")[0]) {
+  const [path, query = ""] = url.split("?", 2);
+  switch (path) {
     // That it answers at all shows that its loop turns.
     case "/healthz":
       return { code: 200, text: "ok\n" };
@@ -43,9 +46,23 @@ async function answer(answers: Answers, method: string, url: string): Promise<An
     }
     case "/metrics":
       return { code: 200, ...(await answers.metrics()) };
+    case "/refusals":
+      return refusals(answers, new URLSearchParams(query));
     default:
-      return { code: 404, text: "There are /healthz, /readyz and /metrics.\n" };
+      return { code: 404, text: "There are /healthz, /readyz, /metrics and /refusals.\n" };
   }
+}
+
+const questions: readonly string[] = ["kind", "name"];
+
+function refusals(answers: Answers, query: URLSearchParams): Answer {
+  // A misspelt question must not be answered with everything.
+  const unknown = [...query.keys()].find(key => !questions.includes(key));
+  if (unknown !== undefined) {
+    return { code: 400, text: `There is no ${JSON.stringify(unknown)}: ask as /refusals?kind=Node&name=worker-1.\n` };
+  }
+  const text = `${JSON.stringify(answers.refusals(Object.fromEntries(query)), undefined, 2)}\n`;
+  return { code: 200, contentType: "application/json", text };
 }
 
 function close(server: Server): Promise<void> {
