@@ -1,9 +1,10 @@
-// Writes what is made from the definitions in src/api, what fettle install prints, and the page of metrics: npm run generate. Files that no
+// Writes what is made from the definitions in src/api, what fettle install prints, and the pages of commands and metrics: npm run generate. Files that no
 // definition makes are removed.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { generatedFiles } from "../src/api/generated.ts";
+import { commandsPage } from "../src/cli/commands-page.ts";
 import { installationYaml } from "../src/cli/install.ts";
 import { metricsPage } from "../src/web/metrics-page.ts";
 
@@ -19,4 +20,5 @@ for (const [path, text] of files) writeFileSync(join(root, path), text);
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 writeFileSync(join(root, "deploy/fettle.yaml"), installationYaml(version));
 writeFileSync(join(root, "docs/metrics.md"), metricsPage());
-process.stdout.write(`${files.size + 2} files written\n`);
+writeFileSync(join(root, "docs/commands.md"), commandsPage(version));
+process.stdout.write(`${files.size + 3} files written\n`);

@@ -9,13 +9,19 @@ import { Failure, type Io } from "./io.ts";
 
 export function crdsCommand(io: Io): Command {
   return new Command("crds")
-    .description("print the CustomResourceDefinitions: fettle crds | kubectl apply -f -")
+    .description("print the CustomResourceDefinitions")
     .argument("[name...]", "only these: a kind, its plural, a short name or the CRD's full name (default: all)")
     .addOption(new Option("-o, --output <format>", "how to print them").choices(["yaml", "json"]).default("yaml"))
+    .addHelpText("after", help)
     .action((names: string[], { output }: { output: "yaml" | "json" }) => {
       io.out(printed(names.length === 0 ? kinds : named(names), output));
     });
 }
+
+const help = `
+Examples:
+  fettle crds | kubectl apply --server-side -f -
+  fettle crds nodepools nodeclaims -o json`;
 
 function printed(definitions: readonly KindDefinition[], output: "yaml" | "json"): string {
   const crds = definitions.map(customResourceDefinition);

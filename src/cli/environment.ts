@@ -1,13 +1,17 @@
 // The environment twin of each flag: --log-level is FETTLE_LOG_LEVEL. What was typed wins; an empty variable is none.
 
 import { type Command, InvalidArgumentError, type Option } from "commander";
+import { nearest } from "../api/nearest.ts";
+import { booleanOf } from "./flags.ts";
 import { Failure, type Io } from "./io.ts";
 
-/** For the end of a command's help. */
+/** For the end of every command's help. */
 export const environmentHelp =
   "Each flag has a twin in the environment: --log-level is FETTLE_LOG_LEVEL. The flag wins.";
 
-/** Called first in a command's action: from then on `command.opts()` holds what the environment says as well. */
+const prefix = "FETTLE_";
+
+/** Called before a command's action: from then on `command.opts()` holds what the environment says as well. */
 export function readEnvironment(command: Command, env: Io["env"]): void {
   for (const option of command.options) {
     const name = option.attributeName();
@@ -18,12 +22,24 @@ export function readEnvironment(command: Command, env: Io["env"]): void {
   }
 }
 
+/** A sentence for each variable that is the twin of no flag of any command: a misspelt one would be silent. */
+export function unknownVariables(commands: readonly Command[], env: Io["env"]): string[] {
+  const known = [...new Set(commands.flatMap(({ options }) => options.map(variableOf)))];
+  return Object.keys(env)
+    .filter(name => name.startsWith(prefix) && env[name] !== "" && !known.includes(name))
+    .map(name => {
+      const meant = nearest(name, known);
+      return `${name} is set, but no flag has that twin${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+    });
+}
+
 export function variableOf(option: Pick<Option, "name">): string {
-  return `FETTLE_${option.name().toUpperCase().replaceAll("-", "_")}`;
+  return `${prefix}${option.name().toUpperCase().replaceAll("-", "_")}`;
 }
 
 function valueOf(option: Option, text: string): unknown {
   try {
+    if (option.isBoolean()) return booleanOf(text);
     if (option.parseArg === undefined) return text;
     // Commander passes what is there so far; no flag of ours adds up.
     return (option.parseArg as (value: string, previous: unknown) => unknown)(text, undefined);

@@ -76,10 +76,20 @@ test.each([
   [["--replicas", "0"], "a number from 1 to 99"],
   [["--namespace", "No Such"], "small letters, digits and hyphens"],
   [["--provider", "ec2"], "it must be simulated or none."],
+  [["--image", ""], "it must name an image, such as registry.example/fettle:1."],
+  [["--image", "two words"], "it must name an image"],
 ])("%j makes no sense: exit 2", async (args, sentence) => {
   const { code, err } = await install(...args);
   expect(code).toBe(2);
   expect(err).toContain(sentence);
+});
+
+test("of the image that nobody publishes it is said so, beside what is printed", async () => {
+  expect((await install()).err).toBe(
+    "fettle: no registry has fettle:1.2.3: build it (docs/install.md) and name it with --image\n",
+  );
+  expect((await install("--image", "registry.example:5000/team/fettle:1")).err).toBe("");
+  expect((await install("--image", `registry.example/fettle@sha256:${"a".repeat(64)}`)).code).toBe(0);
 });
 
 describe.each(["none", "simulated"])("the roles with the provider %s", provider => {

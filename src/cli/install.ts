@@ -24,24 +24,32 @@ export function installationYaml(version: string): string {
 export function installCommand(io: Io, version: string): Command {
   const { namespace, provider, replicas } = defaults;
   return new Command("install")
-    .description("print CRDs, roles and a Deployment: fettle install | kubectl apply --server-side -f -")
+    .description("print what a cluster needs to run it: CRDs, roles, a Deployment")
     .option("--namespace <name>", "where the controller runs", namespaceOf, namespace)
     .option("--provider <name>", `who has the machines: ${providers.join(" or ")}`, choiceOf(...providers), provider)
-    .option("--image <reference>", "the controller's image", imageOf(version))
+    .option("--image <reference>", "the controller's image: none is published", imageReference, imageOf(version))
     .option("--replicas <number>", "how many run; one leads, the others are ready to", replicasOf, replicas)
     .option("-o, --output <format>", "yaml or json", choiceOf("yaml", "json"), "yaml")
     .addHelpText("after", help)
-    .action((flags: Flags) =>
-      io.out(printed([...kinds.map(customResourceDefinition), ...installation(flags)], flags.output)),
-    );
+    .action((flags: Flags) => {
+      io.out(printed([...kinds.map(customResourceDefinition), ...installation(flags)], flags.output));
+      if (flags.image === imageOf(version)) io.err(`fettle: ${unpublished(version)}\n`);
+    });
+}
+
+function unpublished(version: string): string {
+  return `no registry has ${imageOf(version)}: build it (docs/install.md) and name it with --image`;
 }
 
 const help = `
+There is no published image. From a checkout: docker build -t registry.example/fettle:1 . && docker push
+registry.example/fettle:1, and then name it with --image. docs/install.md says more.
+
 The roles hold exactly what the controller does with that provider: no wildcard, no Secret, no node status.
 
 Examples:
-  fettle install | kubectl apply --server-side -f -
-  fettle install --provider simulated --image registry.example/fettle:1 -o json`;
+  fettle install --image registry.example/fettle:1 | kubectl apply --server-side -f -
+  fettle install --image registry.example/fettle:1 --provider simulated -o json`;
 
 function printed(objects: readonly object[], output: "yaml" | "json"): string {
   if (output === "json") return `${JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }, undefined, 2)}\n`;
@@ -54,6 +62,13 @@ function printed(objects: readonly object[], output: "yaml" | "json"): string {
 function namespaceOf(text: string): string {
   if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
   throw new InvalidArgumentError("it must be a name of small letters, digits and hyphens.");
+}
+
+/** As a container runtime reads it: host and path, then a tag or a digest. */
+function imageReference(text: string): string {
+  if (/^[a-zA-Z0-9][\w.-]*(:\d+)?(\/[a-z0-9][\w.-]*)*(:[\w][\w.-]{0,127})?(@[a-z0-9]+:[0-9a-f]{32,})?$/.test(text))
+    return text;
+  throw new InvalidArgumentError("it must name an image, such as registry.example/fettle:1.");
 }
 
 function replicasOf(text: string): number {

@@ -88,6 +88,8 @@ function deployment({ namespace, provider, image, replicas }: InstallationOption
 function podSpec(image: string, args: readonly string[]) {
   return {
     serviceAccountName: name,
+    // A Service named fettle would put FETTLE_PORT and more into the environment, where flags have their twins.
+    enableServiceLinks: false,
     // Whoever repairs nodes must not be the first to be evicted from one.
     priorityClassName: "system-cluster-critical",
     securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: "RuntimeDefault" } },

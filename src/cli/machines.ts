@@ -9,7 +9,6 @@ import { machines } from "../sim/machines.ts";
 import { seededRandom } from "../sim/random.ts";
 import { Kubelets } from "../sim/world/kubelets.ts";
 import { nodePicture } from "../sim/world/picture.ts";
-import { environmentHelp, readEnvironment } from "./environment.ts";
 import { type Io, untilAborted } from "./io.ts";
 import { type ClusterChoice, clusterConfig } from "./kube-access.ts";
 import { seedOf } from "./flags.ts";
@@ -23,18 +22,13 @@ export function machinesCommand(io: Io): Command {
     .option("--context <name>", "which context of the kubeconfig; by default its current one")
     .option("--seed <number>", "the chance by which machines boot fast or slow and fail", seedOf, 1)
     .addHelpText("after", help)
-    .action(async (_: unknown, self: Command) => {
-      readEnvironment(self, io.env);
-      await play(self.opts<Flags>(), io);
-    });
+    .action(async (flags: Flags) => play(flags, io));
 }
 
 const help = `
 Whatever fettle run --provider simulated launches boots here, joins as a node, runs pods in name only, falls ill as its
 SimulatedNodeClass says, and ends. Run one player a cluster. On Ctrl-C its nodes fall silent, as on a power cut; the
 next start brings them back.
-
-${environmentHelp}
 
 Examples:
   fettle machines --kubeconfig ./kubeconfig`;

@@ -3,6 +3,7 @@
 import { Command, CommanderError } from "commander";
 import { clusterCommand } from "./cluster.ts";
 import { crdsCommand } from "./crds.ts";
+import { environmentHelp, readEnvironment, unknownVariables } from "./environment.ts";
 import { installCommand } from "./install.ts";
 import { type ExitCode, Failure, type Io } from "./io.ts";
 import { machinesCommand } from "./machines.ts";
@@ -20,7 +21,9 @@ export async function run(args: readonly string[], io: Io, version: string): Pro
   }
 }
 
-function program(io: Io, version: string): Command {
+const helpWidth = 100;
+
+export function program(io: Io, version: string): Command {
   const fettle = new Command("fettle")
     .description("Keeps the nodes of a Kubernetes cluster healthy and decides, in the open, when a node may go.")
     .version(version, "-V, --version", "print the version")
@@ -37,13 +40,37 @@ function program(io: Io, version: string): Command {
     simulateCommand(io),
   ];
   for (const command of commands) fettle.addCommand(command);
+  fettle.addHelpText("afterAll", `\n${environmentHelp}`).hook("preAction", (_, command) => {
+    readEnvironment(command, io.env);
+    for (const warning of unknownVariables(commands, io.env)) io.err(`fettle: ${warning}\n`);
+  });
   settle(fettle, io);
   return fettle;
 }
 
+/** By the name of each command, and of the program itself under an empty name. */
+export function helpTexts(version: string): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  let printed = "";
+  const io = { out: (text: string) => void (printed += text), env: {} } as unknown as Io;
+  const fettle = program(io, version);
+  for (const command of [fettle, ...fettle.commands]) {
+    printed = "";
+    command.outputHelp();
+    texts.set(command === fettle ? "" : command.name(), printed);
+  }
+  return texts;
+}
+
 // Commander would write to the process and end it; here every command answers through Io and an exit code.
 function settle(command: Command, io: Io): void {
-  command.exitOverride().configureOutput({ writeOut: text => io.out(text), writeErr: text => io.err(text) });
+  command.exitOverride().configureOutput({
+    writeOut: text => io.out(text),
+    writeErr: text => io.err(text),
+    // The same everywhere, also where nobody can tell how wide the terminal is.
+    getOutHelpWidth: () => helpWidth,
+    getErrHelpWidth: () => helpWidth,
+  });
   for (const child of command.commands) settle(child, io);
 }
 
@@ -53,6 +80,7 @@ function explain(error: unknown, io: Io): ExitCode {
     if (error.message !== "") io.err(`fettle: ${error.message}\n`);
     return error.exitCode;
   }
-  io.err(`fettle: ${(error as Error).message}. This is a mistake of ours: please report it with what you typed.\n`);
+  const told = (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+  io.err(`fettle: ${told}. This is a mistake of ours: please report it with what you typed.\n`);
   return 1;
 }

@@ -77,7 +77,9 @@ test("a cluster that cannot be reached: one sentence, exit 1", async () => {
   await writeFile(path, `clusters: [${cluster}]\ncontexts: [${context}]\ncurrent-context: x\n`);
   const { code, err } = await start(["--kubeconfig", path]);
   expect(code).toBe(1);
-  expect(err).toMatch(/^fettle: cannot reach the API server http:\/\/127\.0\.0\.1:1 \(context "x" of .*ECONNREFUSED.*Is it up,/);
+  expect(err).toMatch(
+    /^fettle: cannot reach the API server http:\/\/127\.0\.0\.1:1 \(context "x" of .*ECONNREFUSED.*Is it up,/,
+  );
 });
 
 test.each([

@@ -11,7 +11,6 @@ import { refusalsAnswer } from "../view/refusals-answer.ts";
 import { Metrics } from "../web/metrics.ts";
 import { type Answers, type Serving, serve } from "../web/server.ts";
 import { refusedBy } from "./cluster-problem.ts";
-import { environmentHelp, readEnvironment } from "./environment.ts";
 import type { BindAddress } from "./flags.ts";
 import { instanceTypesIn } from "./instance-types.ts";
 import { Failure, type Io, untilAborted } from "./io.ts";
@@ -25,14 +24,12 @@ import { measuredWatches, unlisted, type Wired, wire, type WireOptions } from ".
 export function runCommand(io: Io, version: string): Command {
   const command = new Command("run").description("run the controller on a cluster");
   for (const option of runOptions) command.addOption(option);
-  return command.addHelpText("after", help).action(async (_: unknown, self: Command) => {
-    readEnvironment(self, io.env);
-    await runController(self.opts<RunFlags>(), io, version);
-  });
+  return command.addHelpText("after", help).action(async (flags: RunFlags) => runController(flags, io, version));
 }
 
 const help = `
-${environmentHelp}
+While another controller of the karpenter.sh kinds is alive, by its Lease, everything is decided and shown, but nothing
+is carried out; it is looked for every 10 s. --take-over acts all the same.
 
 SIGTERM and Ctrl-C end it in good order: commands in hand are finished and the lease is given back. A second one ends it
 at once; whoever leads next goes on from what is written.

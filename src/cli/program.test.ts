@@ -1,0 +1,104 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { Command, Option } from "commander";
+import { describe, expect, test } from "vitest";
+import { commandsPage } from "./commands-page.ts";
+import { readEnvironment, variableOf } from "./environment.ts";
+import type { Io } from "./io.ts";
+import { helpTexts, program, run } from "./program.ts";
+
+const root = join(import.meta.dirname, "../..");
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+
+async function typed(args: readonly string[], env: Io["env"] = {}) {
+  const printed = { out: "", err: "" };
+  const io = {
+    out: (text: string) => void (printed.out += text),
+    err: (text: string) => void (printed.err += text),
+    colour: false,
+    env,
+    signal: new AbortController().signal,
+  };
+  return { code: await run(args, io as unknown as Io, version), ...printed };
+}
+
+const commands = () => program({ env: {} } as unknown as Io, version).commands;
+const flags = commands().flatMap(command => command.options.map(option => ({ command: command.name(), option })));
+const named = flags.map(({ command, option }) => [command, option.long ?? "", option] as const);
+
+describe("help", () => {
+  test("docs/commands.md is what --help prints: npm run generate writes it", () => {
+    expect(commandsPage(version)).toBe(readFileSync(join(root, "docs/commands.md"), "utf8"));
+  });
+
+  test.each([...helpTexts(version)])(
+    "of %j names every command or flag, with an example, and fits a page",
+    (name, text) => {
+      const lines = text.split("\n");
+      expect(lines.filter(line => line.length > 120)).toEqual([]);
+      expect(text).toContain("Each flag has a twin in the environment");
+      if (name !== "") expect(text).toContain(`  fettle ${name}`);
+    },
+  );
+
+  test.each(named)("%s %s says what it does", (command, long, { description }) => {
+    expect(description).not.toBe("");
+    expect(helpTexts(version).get(command)).toContain(long);
+  });
+
+  test("is what no command at all prints, with exit code 2", async () => {
+    const { code, err } = await typed([]);
+    expect(code).toBe(2);
+    expect(err).toContain("Usage: fettle");
+  });
+});
+
+/** Texts of which one at least means something to each flag, and is not its default. */
+const words =
+  "true false 7 90s simulated json yaml text debug off repair -lifecycle 127.0.0.1:9090 web/fettle:1 other".split(" ");
+
+const parsedBy = (option: Option, text: string): unknown => {
+  if (option.isBoolean()) return text === "true";
+  return option.parseArg === undefined ? text : option.parseArg<unknown>(text, undefined);
+};
+
+/** A text that the flag takes, and that changes something. */
+function wordFor(option: Option): string {
+  const isTaken = (word: string) => {
+    try {
+      return !isDeepStrictEqual(parsedBy(option, word), option.defaultValue);
+    } catch {
+      return false;
+    }
+  };
+  return words.find(isTaken) ?? "";
+}
+
+describe("the environment", () => {
+  test.each(named)("%s %s has a twin", (name, _, option) => {
+    const command = commands().find(each => each.name() === name) as Command;
+    const word = wordFor(option);
+    expect(word).not.toBe("");
+    readEnvironment(command, { [variableOf(option)]: word });
+    expect(command.getOptionValueSource(option.attributeName())).toBe("env");
+    expect(command.getOptionValue(option.attributeName())).toEqual(parsedBy(option, word));
+  });
+
+  test("is read by every command, and what was typed wins", async () => {
+    const env = { FETTLE_OUTPUT: "json" };
+    expect((await typed(["crds", "nodepools"], env)).out).toMatch(/^\{/);
+    expect((await typed(["crds", "nodepools", "-o", "yaml"], env)).out).toMatch(/^apiVersion/);
+  });
+
+  test("a variable that no flag knows is named, with what may have been meant; the command goes on", async () => {
+    const { code, out, err } = await typed(["crds", "nodepools"], {
+      FETTLE_OUTPUTT: "json",
+      FETTLE_EMPTY: "",
+      PATH: "/",
+    });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^apiVersion/);
+    expect(err).toBe("fettle: FETTLE_OUTPUTT is set, but no flag has that twin; did you mean FETTLE_OUTPUT?\n");
+  });
+});
