@@ -13,7 +13,7 @@ import {
 import type { Instant } from "../api/time.ts";
 import { doNotRepairKey } from "../api/well-known.ts";
 import type { ClaimView } from "../snapshot/views.ts";
-import type { Context } from "./decision.ts";
+import { type Context, nothing } from "./decision.ts";
 import { decideReadiness, hasBeenReady, readyBy } from "./readiness.ts";
 
 function decide(world: WorldOptions, now: Instant) {
@@ -22,8 +22,13 @@ function decide(world: WorldOptions, now: Instant) {
 }
 
 const spec = { readinessTTL: "30m" };
+/** As the claim's lifecycle writes when it first sees it. */
+const awaited = (claim: ClaimView, since = t0): ClaimView => {
+  const registered = aCondition("Registered", "Unknown", { reason: "AwaitingReconciliation", since });
+  return { ...claim, conditions: [...claim.conditions, registered] };
+};
 const unregistered = (more: Parameters<typeof aClaim>[1] = {}) =>
-  aClaim("a", { stage: "launched", pool: "gpu", spec, ...more });
+  awaited(aClaim("a", { stage: "launched", pool: "gpu", spec, ...more }));
 const world = (claim: ClaimView, more: WorldOptions = {}): WorldOptions => ({
   claims: [claim],
   pools: [aPool("gpu")],
@@ -55,16 +60,26 @@ describe("a claim that never registered", () => {
   });
 
   test("has 15 minutes where nobody says otherwise, launched or not", () => {
-    const claim = aClaim("a", { stage: "new", pool: "gpu" });
+    const claim = awaited(aClaim("a", { stage: "new", pool: "gpu" }));
     expect(decide(world(claim), at("15m") - 1)).toMatchObject({ commands: [], wakeAt: at("15m") });
     const [command] = decide(world(claim), at("15m")).commands;
     expect(command).toMatchObject({ kind: "delete-claim", why: expect.stringContaining("was not launched") });
   });
 
+  test("has its time by our own clock, however far that is ahead of the server's", () => {
+    const claim = aClaim("a", { stage: "new", pool: "gpu", spec });
+    expect(decide(world(claim), at("1h"))).toEqual(nothing);
+    const seen = awaited(claim, at("1h"));
+    expect(decide(world(seen), at("1h30m") - 1)).toMatchObject({ commands: [], wakeAt: at("1h30m") });
+    expect(decide(world(seen), at("1h30m")).commands).toHaveLength(1);
+    // Behind it, the server's counts.
+    expect(decide(world(awaited(claim, t0 - 1)), at("30m") - 1)).toMatchObject({ commands: [], wakeAt: at("30m") });
+  });
+
   test("goes whatever the mode of repair: nothing runs on it", () => {
     const pools = [aPool("gpu", { spec: { repair: { mode: "Disabled" } } })];
     expect(decide(world(unregistered(), { pools }), at("30m")).commands).toHaveLength(1);
-    expect(decide({ claims: [aClaim("a", { stage: "launched", spec })] }, at("30m")).commands).toHaveLength(1);
+    expect(decide({ claims: [awaited(aClaim("a", { stage: "launched", spec }))] }, at("30m")).commands).toHaveLength(1);
   });
 
   test.each([

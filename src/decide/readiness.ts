@@ -25,6 +25,15 @@ export function readyBy(claim: ClaimView): ReadinessLimit | Unreadable | undefin
   return registered?.status === "True" ? limitFrom(registered.since ?? claim.createdAt, claim) : undefined;
 }
 
+/**
+ * From its creation, but no earlier than when our own clock saw it first, as the condition says that we wrote then: with
+ * a clock that is ahead of the server's each claim would be too old at birth, and be made and ended without end.
+ */
+function waitedForSince({ conditions, createdAt }: ClaimView): Instant | undefined {
+  const seenAt = conditionOf(conditions, "Registered")?.since;
+  return seenAt === undefined ? undefined : Math.max(createdAt, seenAt);
+}
+
 function limitFrom(since: Instant, { name, spec }: ClaimView): ReadinessLimit | Unreadable {
   const ttl = parseDuration(spec.readinessTTL);
   if (!ttl.ok) return { doubt: `readinessTTL of claim ${name} cannot be read: ${ttl.error}` };
@@ -40,7 +49,10 @@ export function decideReadiness(name: string, context: Context): Decision {
   if (claim === undefined || claim.isProvisional || claim.deletingSince !== undefined) return nothing;
   if (servedClass(claim.spec.nodeClassRef, picture.provider) === undefined) return nothing;
   const registered = readyBy(claim);
-  const limit = registered ?? limitFrom(claim.createdAt, claim);
+  const since = waitedForSince(claim);
+  // Not seen by its lifecycle yet; what that writes asks again.
+  if (since === undefined) return nothing;
+  const limit = registered ?? limitFrom(since, claim);
   if ("doubt" in limit)
     return refused(claim, { code: "readiness-ttl-unreadable", message: `${limit.doubt}.`, ...byHand });
   const judge = registered === undefined ? unregistered : uninitialized;
