@@ -1,5 +1,5 @@
-// Writes what is made from the definitions in src/api, what fettle install prints, and the pages of commands and metrics: npm run generate. Files that no
-// definition makes are removed.
+// Writes what is made from the definitions in src/api, what fettle install prints, and the pages of commands and
+// metrics: npm run generate. Files that no definition makes are removed.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

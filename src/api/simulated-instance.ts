@@ -146,6 +146,12 @@ export function parseSimulatedInstance(object: KubeObject): Parsed<SimulatedInst
   return refused(`ConfigMap ${simulatedNamespace}/${metadata.name} is no simulated instance: ${error}`);
 }
 
+/** Clusters put ConfigMaps of their own into every namespace (kube-root-ca.crt), which are nobody's instances. */
+export function isMeantAsInstance({ metadata, ...object }: KubeObject): boolean {
+  const { labels = {} } = metadata;
+  return clusterKey in labels || claimUidKey in labels || (isRecord(object["data"]) && "launchedAt" in object["data"]);
+}
+
 /** Reads texts and remembers what could not be read. */
 class Entries {
   readonly errors: string[] = [];

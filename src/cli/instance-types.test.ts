@@ -20,6 +20,6 @@ test("a list of types is read with the defaults of the schema", async () => {
 
 test("a file that is not there is named", async () => {
   await expect(instanceTypesIn(join(folder, "absent"))).rejects.toThrow(
-    /^cannot read the instance types .*absent: there is no such file or directory$/,
+    /^the file of --instance-types, .*absent, cannot be read: there is no such file or directory$/,
   );
 });

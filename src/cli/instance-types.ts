@@ -13,16 +13,18 @@ type InstanceTypes = NonNullable<SimulatedProviderOptions["instanceTypes"]>;
 
 export async function instanceTypesIn(file: string): Promise<InstanceTypes> {
   const text = await readFile(file, "utf8").catch((cause: unknown) => {
-    throw new Failure(`cannot read the instance types ${file}: ${systemSentence(cause)}`, { cause });
+    throw new Failure(`${told(file)} cannot be read: ${systemSentence(cause)}`, { cause });
   });
   const instanceTypes = parsed(file, text);
-  if (!Array.isArray(instanceTypes)) throw new Failure(`${file}: a list of instance types is expected`);
+  if (!Array.isArray(instanceTypes)) throw new Failure(`${told(file)} is no list; ${shape}`);
   const { resource } = simulatedNodeClasses;
   const spec = { instanceTypes };
   const manifest = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: { name: "file" }, spec };
   const { findings, defaulted } = checkManifest(manifest);
   const problem = findings.find(({ severity }) => severity === "error");
-  if (problem !== undefined) throw new Failure(`${file}: ${problem.path.replace(/^spec\./, "")}: ${problem.message}`);
+  if (problem !== undefined) {
+    throw new Failure(`${told(file)} cannot be used: ${placeOf(problem.path)}: ${problem.message}; ${shape}`);
+  }
   // What has no finding has the schema's shape.
   return (defaulted as { spec: { instanceTypes: InstanceTypes } }).spec.instanceTypes;
 }
@@ -31,6 +33,17 @@ function parsed(file: string, text: string): unknown {
   try {
     return parse(text);
   } catch (cause) {
-    throw new Failure(`${file} is not valid YAML: ${(cause as Error).message.split("\n")[0]}`, { cause });
+    throw new Failure(`${told(file)} is not valid YAML: ${(cause as Error).message.split("\n")[0]}`, { cause });
   }
+}
+
+const shape =
+  "it must be a list as under spec.instanceTypes of a SimulatedNodeClass, such as [{name: small, capacity: {cpu: 2, memory: 4Gi}}]";
+
+const told = (file: string) => `the file of --instance-types, ${file},`;
+
+/** Entries are counted as people do. */
+function placeOf(path: string): string {
+  const [, index, rest = ""] = /^spec\.instanceTypes\[(\d+)\](.*)$/.exec(path) ?? [];
+  return index === undefined ? path : `entry ${Number(index) + 1}${rest === "" ? "" : `, ${rest.replace(/^\./, "")}`}`;
 }

@@ -84,8 +84,11 @@ test("a cluster that cannot be reached: one sentence, exit 1", async () => {
 
 test.each([
   ["- { name: a", /is not valid YAML/],
-  ["- { name: a }", /instanceTypes\[0\]\.capacity: Required value/],
-  ["a: b", /a list of instance types is expected/],
+  [
+    "- { name: a }",
+    /the file of --instance-types, .*types.yaml, cannot be used: entry 1, capacity: Required value; it must be a list as under/,
+  ],
+  ["a: b", /is no list; it must be a list as under spec.instanceTypes of a SimulatedNodeClass, such as/],
 ])("--instance-types %j: one sentence, exit 1", async (text, sentence) => {
   const file = join(folder, "types.yaml");
   await writeFile(file, text);

@@ -2,7 +2,6 @@
 
 import { Command } from "commander";
 import { minuteMs, secondMs } from "../api/time.ts";
-import { dryRunOfAll } from "../decide/dry-run.ts";
 import { connect } from "../kube/client.ts";
 import type { ClusterConfig } from "../kube/kubeconfig.ts";
 import { systemClock as clock } from "../kube/system-clock.ts";
@@ -99,7 +98,7 @@ async function start(flags: RunFlags, { config, env, version, say, closing, inst
     turned: durationMs => metrics.turned(durationMs),
     journal: (entry, picture) => {
       metrics.record(entry, picture);
-      const { level, message, fields } = journalLine(entry, dryRunOfAll({ picture, settings }) !== undefined);
+      const { level, message, fields } = journalLine(entry);
       say[level](fields, message);
     },
   });

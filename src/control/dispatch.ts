@@ -138,7 +138,7 @@ export class Dispatch {
     if (commands.length === 0 && before === undefined) return;
     const texts = new Map(commands.map(command => [JSON.stringify(command), command]));
     for (const [text, command] of texts) {
-      if (!before?.has(text)) this.#options.journal({ at, event: "decided", rule, subject, command });
+      if (!before?.has(text)) this.#options.journal({ at, event: "decided", rule, subject, command, isShown: true });
     }
     if (texts.size === 0) this.#shown.delete(key);
     else this.#shown.set(key, new Set(texts.keys()));

@@ -231,6 +231,8 @@ export type JournalEntry =
       readonly rule: string;
       readonly subject: Subject;
       readonly command: Command;
+      /** In a dry run: it is not sent. */
+      readonly isShown?: true;
     }
   | { readonly at: Instant; readonly event: "ended"; readonly command: Command; readonly outcome: Outcome }
   | { readonly at: Instant; readonly event: "refused" | "lifted"; readonly refusal: Refusal }

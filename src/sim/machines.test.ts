@@ -355,13 +355,16 @@ describe("a player that is started anew", () => {
   });
 });
 
-test("an object that is no instance is told of and left alone", async () => {
+test("an object that was meant as an instance is told of and left alone, and what a cluster puts there is nobody's", async () => {
   const { cloud } = await upFor(minute);
-  const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "stray" }, data: { type: "x" } };
-  await cloud.settle(cloud.api.create(simulatedInstances, { namespace: simulatedNamespace }, manifest));
+  const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "stray" }, data: { launchedAt: "x" } };
+  const authority = { ...manifest, metadata: { name: "kube-root-ca.crt" }, data: { "ca.crt": "x" } };
+  for (const each of [manifest, authority]) {
+    await cloud.settle(cloud.api.create(simulatedInstances, { namespace: simulatedNamespace }, each));
+  }
   await cloud.run(10 * minute);
   expect(cloud.failures).toEqual([expect.stringContaining("fettle-simulated/stray is no simulated instance")]);
-  expect(await cloud.instances()).toHaveLength(2);
+  expect(await cloud.instances()).toHaveLength(3);
 });
 
 describe("the status of a class", () => {

@@ -4,6 +4,7 @@
 
 import type { KubeObject } from "../api/meta.ts";
 import {
+  isMeantAsInstance,
   moments,
   nodeLabelsOf,
   parseSimulatedInstance,
@@ -91,8 +92,8 @@ class Player implements Machines {
     const object = this.#instances.get(key);
     if (object === undefined) return;
     const parsed = parseSimulatedInstance(object);
-    // Nothing of ours, or spoilt by somebody: it is left alone until it changes.
-    if (!parsed.ok) return this.#options.failed?.(new Error(parsed.error), key);
+    // Spoilt by somebody: it is left alone until it changes.
+    if (!parsed.ok) return isMeantAsInstance(object) ? this.#options.failed?.(new Error(parsed.error), key) : undefined;
     const instance = parsed.value;
     const life = lifeOf(instance, this.#classes.effective(instance.nodeClass), this.#options.seed);
     if (life.vanishesAt <= this.#now) return this.#end(object, instance);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { NodeActionSpec } from "../api/node-action.ts";
 import type { Command, JournalEntry, Outcome } from "../decide/decision.ts";
 import { journalLine } from "./journal-line.ts";
 
@@ -14,10 +15,10 @@ const refusal = {
 } as const;
 
 const ended = (command: Command, outcome: Outcome): JournalEntry => ({ at, event: "ended", command, outcome });
-const levelOf = (entry: JournalEntry, isDryRun = false) => journalLine(entry, isDryRun).level;
+const levelOf = (entry: JournalEntry) => journalLine(entry).level;
 
 test("a command that has ended is one line with its reason and its facts", () => {
-  expect(journalLine(ended(launch, { result: "done" }), false)).toEqual({
+  expect(journalLine(ended(launch, { result: "done" }))).toEqual({
     level: "info",
     message: "Claim web-1 has no instance.",
     fields: { event: "ended", command: "launch-instance", object: "claim/web-1", result: "done" },
@@ -25,7 +26,7 @@ test("a command that has ended is one line with its reason and its facts", () =>
 });
 
 test("one that failed says why, and how much that matters", () => {
-  const retry = journalLine(ended(launch, { result: "retry", reason: "Throttled", message: "Later." }), false);
+  const retry = journalLine(ended(launch, { result: "retry", reason: "Throttled", message: "Later." }));
   expect(retry).toMatchObject({ level: "warn", message: "Claim web-1 has no instance. Later." });
   expect(retry.fields).toMatchObject({ reason: "Throttled", result: "retry" });
   expect(levelOf(ended(launch, { result: "refused", reason: "Invalid", message: "Never." }))).toBe("error");
@@ -72,7 +73,7 @@ describe("what is told only to those who ask for details", () => {
 });
 
 test("a refusal is told once, with what lifts it and when", () => {
-  expect(journalLine({ at, event: "refused", refusal }, false)).toEqual({
+  expect(journalLine({ at, event: "refused", refusal })).toEqual({
     level: "info",
     message: "No node has it.",
     fields: {
@@ -86,7 +87,8 @@ test("a refusal is told once, with what lifts it and when", () => {
 });
 
 test("in a dry run what is decided is all there is to tell", () => {
-  const line = journalLine({ at, event: "decided", rule: "lifecycle", subject: "claim/web-1", command: launch }, true);
+  const decided = { at, event: "decided", rule: "lifecycle", subject: "claim/web-1", command: launch } as const;
+  const line = journalLine({ ...decided, isShown: true });
   expect(line).toMatchObject({
     level: "info",
     message: "Would launch instance claim/web-1: Claim web-1 has no instance.",
@@ -94,8 +96,20 @@ test("in a dry run what is decided is all there is to tell", () => {
   });
 });
 
+test("what a dry run does all the same, reads and records, is not told as what would be done", () => {
+  const list: Command = { kind: "list-instances", why: "It is time." };
+  expect(levelOf({ at, event: "decided", rule: "garbage", subject: "cluster", command: list })).toBe("debug");
+  const spec = { action: "Repair", node: { name: "web-1-abcd", uid: "n" } } as unknown as NodeActionSpec;
+  const record: Command = { kind: "open-action", name: "a", spec, phase: "DryRun", why: "It is sick." };
+  expect(levelOf({ at, event: "decided", rule: "arbiter", subject: "cluster", command: record })).toBe("debug");
+  expect(journalLine(ended(record, { result: "done" }))).toMatchObject({
+    level: "info",
+    message: "Would begin Repair of node web-1-abcd: It is sick.",
+  });
+});
+
 test.each(["leading", "following"] as const)("%s is told with the term", event => {
-  expect(journalLine({ at, event, epoch: 7, message: "So it is." }, false)).toEqual({
+  expect(journalLine({ at, event, epoch: 7, message: "So it is." })).toEqual({
     level: "info",
     message: "So it is.",
     fields: { event, epoch: 7 },

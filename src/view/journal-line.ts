@@ -12,13 +12,13 @@ export type LogLine = {
   readonly fields: Readonly<Record<string, string | number>>;
 };
 
-/** `isDryRun`: what is decided is shown only, so that it has no end to be told. */
-export function journalLine(entry: JournalEntry, isDryRun: boolean): LogLine {
+export function journalLine(entry: JournalEntry): LogLine {
   switch (entry.event) {
     case "decided": {
-      const { command, rule, subject } = entry;
+      const { command, rule, subject, isShown } = entry;
       const fields = { event: "decided", rule, subject, command: command.kind, object: laneOf(command) };
-      return isDryRun
+      // What is only shown has no end to be told.
+      return isShown
         ? { level: "info", message: `Would ${plain(command)}: ${command.why}`, fields: { ...fields, dryRun: "true" } }
         : { level: "debug", message: command.why, fields };
     }
@@ -46,7 +46,12 @@ function ended(command: Command, outcome: Outcome): LogLine {
     const level = result === "retry" ? "warn" : "error";
     return { level, message: `${command.why} ${message}`, fields: { ...fields, reason } };
   }
-  return { level: result === "done" && isNews(command) ? "info" : "debug", message: command.why, fields };
+  return { level: result === "done" && isNews(command) ? "info" : "debug", message: doneMessage(command), fields };
+}
+
+function doneMessage(command: Command): string {
+  if (command.kind !== "open-action" || command.phase !== "DryRun") return command.why;
+  return `Would begin ${command.spec.action} of node ${command.spec.node.name}: ${command.why}`;
 }
 
 /** Questions change nothing, and a status only tells what other lines have told. */
