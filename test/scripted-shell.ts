@@ -90,7 +90,8 @@ export class ScriptedApi {
         const patch = body as Partial<KubeObject>;
         const metadata = { ...known.metadata, ...patch.metadata, resourceVersion: this.#next() };
         const status = { ...(known["status"] as object), ...(patch["status"] as object) };
-        const patched = { ...known, ...patch, metadata, status };
+        const spec = { ...(known["spec"] as object), ...(patch["spec"] as object) };
+        const patched = { ...known, ...patch, metadata, spec, status };
         this.objects.set(key, patched);
         return patched;
       }

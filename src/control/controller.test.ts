@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { anAction } from "../../test/builders.ts";
 import {
   aRule,
   commanding,
@@ -10,6 +11,7 @@ import {
   scriptedProvider,
 } from "../../test/scripted-shell.ts";
 import type { Manifest } from "../api/meta.ts";
+import { ledgerRule } from "../decide/actions.ts";
 import { type Command, type Context, type Decision, nothing, type Refusal } from "../decide/decision.ts";
 
 const target = (name: string) => ({ name, uid: `${name}-uid` });
@@ -40,7 +42,24 @@ const refusing = (name: string, more: Partial<Refusal> = {}): Decision => ({
   refusals: [{ subject: `claim/${name}`, code: "not-yet", message: "Not yet.", liftedBy: "time", ...more }],
 });
 
+const rawAction = (name: string, epoch: number) => ({
+  ...rawNode(name),
+  apiVersion: "fettle.dev/v1alpha1",
+  kind: "NodeAction",
+  spec: { ...anAction(name, { node: "n" }).spec, claim: undefined, epoch },
+  status: { phase: "Running", startedAt: "2026-01-01T00:00:00Z" },
+});
+const waitingFor = { reason: "DryRun" };
+
 describe("a term", () => {
+  test("begins above every epoch in the ledger, whoever wrote it: what is there is older, and adopted", async () => {
+    const shell = new ScriptedShell([ledgerRule]);
+    await shell.begin(rawNode("n"), rawAction("of-a-stranger", 41));
+    expect(shell.controller.epoch).toBe(1);
+    const [adoption] = shell.server.calls.filter(({ verb }) => verb === "patch");
+    expect(adoption).toMatchObject({ name: "of-a-stranger", body: { spec: { epoch: 42 } } });
+  });
+
   test("begins when every kind is listed, with a consistent read of actions, claims and nodes", async () => {
     const asked: string[] = [];
     const shell = new ScriptedShell([aRule(name => (asked.push(name), nothing))]);
@@ -620,13 +639,23 @@ describe("a dry run", () => {
     expect(listed).toEqual(["test"]);
   });
 
+  const policy = (dryRun: boolean, resourceVersion: string) => ({
+    ...rawNode("default", { resourceVersion, generation: Number(resourceVersion) }),
+    apiVersion: "fettle.dev/v1alpha1",
+    kind: "SafetyPolicy",
+    spec: { dryRun },
+  });
+
+  test("that the SafetyPolicy asks for is said on an action that runs, and nothing else is written on it", async () => {
+    const shell = new ScriptedShell([ledgerRule]);
+    await shell.begin(rawNode("n"), rawAction("repair-n", 1), policy(true, "1"));
+    await shell.clock.advance(1000);
+    const writes = shell.server.calls.filter(({ verb, plural }) => verb === "patch" && plural === "nodeactions");
+    expect(writes).toMatchObject([{ options: { subresource: "status" }, body: { status: { waitingFor } } }]);
+    expect(shell.controller.refusals("action/repair-n")).toMatchObject([{ code: "dry-run" }]);
+  });
+
   test("that the SafetyPolicy asks for ends when it no longer does", async () => {
-    const policy = (dryRun: boolean, resourceVersion: string) => ({
-      ...rawNode("default", { resourceVersion, generation: Number(resourceVersion) }),
-      apiVersion: "fettle.dev/v1alpha1",
-      kind: "SafetyPolicy",
-      spec: { dryRun },
-    });
     const shell = new ScriptedShell([aRule(name => commanding(labelled(name)))]);
     shell.server.hold(rawNode("a"));
     await shell.begin(rawClaim("a"), policy(true, "1"));

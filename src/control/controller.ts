@@ -18,7 +18,7 @@ import { type Counts, countTurn, increment, zeroCounts } from "./counts.ts";
 import { Dispatch } from "./dispatch.ts";
 import { Events } from "./events.ts";
 import { startFeeds, type WatchedKind } from "./feeds.ts";
-import { type Leadership, readLedger } from "./leader.ts";
+import { type Leadership, readLedger, termNumber } from "./leader.ts";
 import { Loop } from "./loop.ts";
 import type { Clock, Feed, InstanceProvider, KubeApi } from "./ports.ts";
 import { RefusalTimes } from "./refusal-times.ts";
@@ -88,6 +88,8 @@ class Shell implements Controller {
   readonly #staleness: StalenessWatch;
   readonly #refusalTimes = new RefusalTimes();
   #epoch: number | undefined;
+  /** Under which number it acts: that of the lease, or a higher one (leader.ts `termNumber`). */
+  #term = 0;
   /** The term that is about to begin, or has begun. */
   #elected: number | undefined;
   #isBeginning = false;
@@ -178,7 +180,7 @@ class Shell implements Controller {
   }
 
   verify(): string[] {
-    return this.#epoch === undefined ? [] : this.#turns.verify(this.#context(this.#epoch));
+    return this.#epoch === undefined ? [] : this.#turns.verify(this.#context());
   }
 
   whenIdle(): Promise<void> {
@@ -219,7 +221,7 @@ class Shell implements Controller {
   }
 
   #decideAndSend(epoch: number): void {
-    const context = this.#context(epoch);
+    const context = this.#context();
     const { now } = context;
     this.#turns.ask(this.#dispatch.ready());
     try {
@@ -297,6 +299,7 @@ class Shell implements Controller {
     if (!isRead) this.#loop.pause(electionRetryMs);
     else if (epoch === this.#elected && !this.#isStopped) {
       this.#epoch = epoch;
+      this.#term = termNumber(epoch, this.picture.actions());
       this.#turns.askAll(clock.now());
       this.#sayStaleness();
       const message = `Leads: actions, claims and nodes were read anew; ${[...this.picture.openActions()].length} actions are open.`;
@@ -310,9 +313,9 @@ class Shell implements Controller {
     return isSettled && !this.#loop.isWoken && this.#dispatch.lanes.runningCount === 0;
   }
 
-  #context(epoch: number): Context {
+  #context(): Context {
     const { clock, settings } = this.#options;
-    return { picture: this.picture, now: clock.now(), settings, epoch };
+    return { picture: this.picture, now: clock.now(), settings, epoch: this.#term };
   }
 
   #forget(now: Instant): void {

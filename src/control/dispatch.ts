@@ -1,5 +1,6 @@
 // What becomes of decided commands: shown only, held back, or sent; and what the picture and the journal learn of their
-// end. In a dry run nothing is written but the records of dry runs; on a stale picture nothing destructive is begun.
+// end. In a dry run nothing is written but its records, and on actions that it holds them; on a stale picture nothing
+// destructive is begun.
 
 import type { Instant } from "../api/time.ts";
 import {
@@ -10,7 +11,7 @@ import {
   type Outcome,
   type Settings,
 } from "../decide/decision.ts";
-import { dryRunOfAll } from "../decide/dry-run.ts";
+import { dryRunOfAll, saysDryRun } from "../decide/dry-run.ts";
 import { isDryRun } from "../decide/ledger.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Subject } from "../snapshot/picture.ts";
@@ -109,7 +110,7 @@ export class Dispatch {
       case "update-action":
       case "delete-action": {
         const action = this.#options.picture.action(command.action.name);
-        return action !== undefined && isDryRun(action);
+        return saysDryRun(command) || (action !== undefined && isDryRun(action));
       }
       case "look-up-instance":
       case "list-instances":

@@ -16,6 +16,17 @@ export type Leadership = {
   onChange(changed: () => void): void;
 };
 
+/**
+ * The number under which a term acts. Whoever holds the lease is the newest leader, so what the ledger shows at the
+ * beginning is older, whatever it says: a stranger may have written it, or the lease was restored from a backup.
+ */
+export function termNumber(epoch: number, actions: Iterable<{ readonly spec: { readonly epoch: number } }>): number {
+  let term = epoch;
+  // A number that cannot be counted on from cannot be overtaken: such an action is left to a person.
+  for (const { spec } of actions) if (spec.epoch > term && spec.epoch < Number.MAX_SAFE_INTEGER) term = spec.epoch + 1;
+  return term;
+}
+
 const pageItemsMax = 500;
 
 export async function readLedger(

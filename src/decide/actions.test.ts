@@ -18,6 +18,7 @@ import { formatTime } from "../api/time.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import { ledgerRule, stillHolds } from "./actions.ts";
 import type { Context, Decision } from "./decision.ts";
+import { saysDryRun } from "./dry-run.ts";
 import type { Live } from "./evidence.ts";
 
 function contextOf(world: WorldOptions, now = at("1m")): Context {
@@ -253,9 +254,36 @@ describe("what an older leader left", () => {
 });
 
 describe("nothing is done", () => {
-  test("to what a newer leader has adopted", () => {
-    const decision = decide(repair({ spec: { epoch: 3 } }));
-    expect([decision.commands, codes(decision)]).toEqual([[], ["newer-leader"]]);
+  test("to what a newer leader has adopted; but the action says why, once", () => {
+    const decision = decide(repair({ phase: "Running", spec: { epoch: 3 } }));
+    expect(codes(decision)).toEqual(["newer-leader"]);
+    const message = "NodeAction x says that a newer leader has it (epoch 3); this one's is 2.";
+    expect(decision.commands).toMatchObject([
+      { kind: "update-action", progress: { waitingFor: { reason: "NewerLeader", message } } },
+    ]);
+    const waitingFor = { reason: "NewerLeader", message, since: formatTime(t0) };
+    const said = decide(repair({ phase: "Running", spec: { epoch: 3 }, status: { waitingFor } }));
+    expect([said.commands, codes(said), said.wakeAt]).toEqual([[], ["newer-leader"], undefined]);
+  });
+
+  test.each(["Pending", "Running"] as const)(
+    "in a dry run of the SafetyPolicy to one that is %s: it says so",
+    phase => {
+      const safety = aSafetyPolicy({ dryRun: true });
+      const decision = decide(repair({ phase }), { ...there, safety });
+      const message = "NodeAction x stands still, because SafetyPolicy default has spec.dryRun.";
+      expect(decision.refusals).toMatchObject([{ code: "dry-run", message }]);
+      expect(decision.commands).toMatchObject([{ progress: { waitingFor: { reason: "DryRun", message } } }]);
+      expect(decision.commands.map(saysDryRun)).toEqual([true]);
+      const waitingFor = { reason: "DryRun", message, since: formatTime(t0) };
+      expect(decide(repair({ phase, status: { waitingFor } }), { ...there, safety }).commands).toEqual([]);
+    },
+  );
+
+  test("in a dry run that the cluster did not ask for: nothing is written on what is real either", () => {
+    const context = contextOf({ ...there, actions: [repair({ phase: "Running" })] });
+    const decision = ledgerRule.decide("x", { ...context, settings: { ...context.settings, dryRun: true } });
+    expect([decision.commands, codes(decision)]).toEqual([[], ["dry-run"]]);
   });
 
   test("on a picture that is too old: not even closed", () => {

@@ -6,6 +6,7 @@ import { hourMs, type Instant, type Millis, minuteMs } from "../api/time.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 import { isTrue, reasonOf } from "./conditions.ts";
 import { type ActionProgress, type Command, type Context, type Decision, nothing, type Rule } from "./decision.ts";
+import { dryRunCode, dryRunOfAll } from "./dry-run.ts";
 import { contradiction, type Live } from "./evidence.ts";
 import { instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
@@ -48,16 +49,32 @@ function decideAction(name: string, context: Context): Decision {
   if (action === undefined || action.isProvisional) return nothing;
   if (!isOpen(action)) return retire(action, context);
   if (isDryRun(action)) return dryRunOf(action);
-  if (action.spec.epoch > context.epoch) {
-    const message = `NodeAction ${name} belongs to a newer leader (epoch ${action.spec.epoch}).`;
-    return held(action, { code: "newer-leader", message, liftedBy: "that leader" });
-  }
+  if (action.spec.epoch > context.epoch) return ofNewerLeader(action, context);
+  const word = dryRunOfAll(context);
+  if (word !== undefined) return standsStill(action, word, context);
   const { staleness } = context.picture;
   if (staleness !== undefined) {
     const message = `The picture of ${staleness.resource} is too old to go on: ${staleness.message}`;
     return held(action, { code: "picture-stale", message, liftedBy: "the watch catching up" });
   }
   return decideOpen(action, context);
+}
+
+/** Those that were there when our term began are older: it began above them all. This one came since. */
+function ofNewerLeader(action: ActionView, { epoch }: Context): Decision {
+  const message = `NodeAction ${action.name} says that a newer leader has it (epoch ${action.spec.epoch}); this one's is ${epoch}.`;
+  const liftedBy = `that leader; if there is none, a restart of the controller, or deleting NodeAction ${action.name}`;
+  return waitsFor(action, { code: "newer-leader", message, liftedBy });
+}
+
+/** What is real and has been written down stays as it is while everything is only shown. */
+function standsStill(action: ActionView, word: string, { picture, settings }: Context): Decision {
+  const message = `NodeAction ${action.name} stands still, because ${word}.`;
+  const hold = { code: dryRunCode, message, liftedBy: "ending the dry run" };
+  // On the object it is said only where the cluster itself asks for the dry run: by a flag, or beside another
+  // controller, nothing that is real is touched.
+  const mayBeSaid = !settings.dryRun && picture.rival === undefined;
+  return mayBeSaid ? waitsFor(action, hold) : held(action, hold);
 }
 
 /** The entry was written, and its phase was not. */
@@ -200,13 +217,14 @@ function startHold(action: ActionView, context: Context): Objection | undefined 
   return policyHold(action.spec, context);
 }
 
-function waitsFor(action: ActionView, hold: Objection, giveUpAt: Instant): Decision {
+function waitsFor(action: ActionView, hold: Objection, giveUpAt = Number.POSITIVE_INFINITY): Decision {
   const { code, message, until } = hold;
   const reason = reasonOf(code);
   const isSaid = action.status.waitingFor?.message === message;
   const waitingFor = { reason, message, ...(until === undefined ? {} : { until }) };
-  const said = isSaid ? nothing : update(action, { waitingFor }, message);
-  return { ...said, ...held(action, hold), commands: said.commands, wakeAt: Math.min(giveUpAt, until ?? giveUpAt) };
+  const { commands } = isSaid ? nothing : update(action, { waitingFor }, message);
+  const wakeAt = Math.min(giveUpAt, until ?? giveUpAt);
+  return { ...held(action, hold), commands, wakeAt: Number.isFinite(wakeAt) ? wakeAt : undefined };
 }
 
 function startBefore({ spec, createdAt }: ActionView, maxMs: Millis): Instant {

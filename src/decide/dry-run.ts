@@ -1,9 +1,19 @@
 // What is decided and only shown: who says so, the record of what would be done, and its end when nobody asks for it any
 // more. A dry run holds no node, spends nothing of what is real, and is never carried out.
 
+import { reasonOf } from "./conditions.ts";
 import type { Command, Context, Proposal } from "./decision.ts";
 import { actionSpec, nextAttempt, type Permission } from "./ledger.ts";
 import { isPersonsDelete, type Objection } from "./safety.ts";
+
+export const dryRunCode = "dry-run";
+
+/** Whether it only says on an action that a dry run holds it. */
+export function saysDryRun(command: Command): boolean {
+  if (command.kind !== "update-action" || command.spec !== undefined) return false;
+  const { waitingFor, ...others } = command.progress ?? {};
+  return waitingFor?.reason === reasonOf(dryRunCode) && Object.keys(others).length === 0;
+}
 
 /** Who wants everything only shown; undefined: nobody. */
 export function dryRunOfAll({ picture, settings }: Pick<Context, "picture" | "settings">): string | undefined {
@@ -29,7 +39,7 @@ export function dryRunWord(proposal: Proposal, context: Context): string | undef
 
 export function shownOnly(word: string, { action, message }: Proposal): Objection {
   return {
-    code: "dry-run",
+    code: dryRunCode,
     message: `${action} would begin, but is only shown, because ${word}: ${message}`,
     liftedBy: "ending the dry run",
   };
