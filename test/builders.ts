@@ -72,6 +72,7 @@ export function aNode(name: string, options: NodeOptions = {}): NodeView {
     conditions: [aCondition("Ready", ready, { since })],
     taints: [],
     isCordoned: false,
+    bootID: `${name}-boot`,
     capacity: { cpu: "4", memory: "8Gi", pods: "110" },
     allocatable: { cpu: "4", memory: "8Gi", pods: "110" },
     owners: [],

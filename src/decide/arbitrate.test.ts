@@ -464,6 +464,12 @@ describe("what meets an action under way", () => {
     ]);
   });
 
+  test("does not join what is done by other means: it waits for the end of a reboot, and is no end to one", () => {
+    const reboot = anAction("repair-a-uid", { spec: { action: "Repair", method: "Reboot" } });
+    expect(codes(meeting(asked("a", { action: "GarbageCollection" }), reboot))).toEqual(["node/a already-going"]);
+    expect(codes(meeting(asked("a", { method: "Reboot" })))).toEqual(["node/a already-going"]);
+  });
+
   test("never makes the end later, nor force out of grace that nobody asked for", () => {
     const { commands } = meeting(asked("a", { deadline: at("9h") }));
     expect(commands).toMatchObject([{ kind: "update-action", spec: { joined: [{ action: "Repair" }] } }]);

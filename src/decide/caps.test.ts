@@ -142,6 +142,12 @@ describe("a window", () => {
     expect(freeAt({ ...limit, allowed: 0 }, 0)).toBeUndefined();
   });
 
+  test("that counts a node already does not hold the same node again: a reboot did not heal it, and it goes", () => {
+    const limit = window(gone("n0", "Repair", 1_000, "Failed"), gone("n1", "Repair", 1_000));
+    const other = { ...proposal("Repair"), node: { name: "n2", uid: "n2-uid" } };
+    expect([limit.counted, limit.applies(proposal("Repair")), limit.applies(other)]).toEqual([2, false, true]);
+  });
+
   test("shows the policy's status how many went", () => {
     const actions = [gone("n0", "Repair", 1_000), gone("n1", "Drift", 1_000), action("n2", "Repair")];
     expect(goneInRepairWindow(context({ caps, actions }))).toEqual([now + hour]);

@@ -79,7 +79,8 @@ function capsOf(scope: Scope, { context, zones, departures }: Surroundings): Lim
   }
   if (cap.perWindow !== undefined) {
     const allowed = amountOf(cap.perWindow.nodes, picture.nodeCount);
-    const frees = freesOf(scope, { context, going, duration: cap.perWindow.duration });
+    const freeAtByUid = freesOf(scope, { context, going, duration: cap.perWindow.duration });
+    const frees = [...freeAtByUid.values()].sort((a, b) => a - b);
     const counted = going.length + frees.length;
     limits.push(
       limit("perWindow", {
@@ -87,6 +88,8 @@ function capsOf(scope: Scope, { context, zones, departures }: Surroundings): Lim
         allowed,
         counted,
         frees,
+        // A node counts once: one that was rebooted within the window is in the number already.
+        applies: ({ action, node }) => isIn(scope, action) && !freeAtByUid.has(node.uid),
       }),
     );
   }
@@ -95,8 +98,8 @@ function capsOf(scope: Scope, { context, zones, departures }: Surroundings): Lim
 
 type Window = { context: Context; going: readonly Departure[]; duration: string };
 
-/** When each node that has gone within the window drops out of it; one that is going again is counted there. */
-function freesOf(scope: Scope, { context, going, duration }: Window): Instant[] {
+/** When each node that has gone within the window drops out of it, by uid; one that is going again is counted there. */
+function freesOf(scope: Scope, { context, going, duration }: Window): ReadonlyMap<string, Instant> {
   const windowMs = windowOf(duration);
   const stillGoing = new Set(going.map(({ node }) => node.uid));
   const freeAtByUid = new Map<string, Instant>();
@@ -106,7 +109,7 @@ function freesOf(scope: Scope, { context, going, duration }: Window): Instant[] 
     const free = (finishedAt(action) ?? action.createdAt) + windowMs;
     if (free > context.now) freeAtByUid.set(uid, free);
   }
-  return [...freeAtByUid.values()].sort((a, b) => a - b);
+  return freeAtByUid;
 }
 
 /** Times in objects are whole seconds, rounded down: a second more, so that no window is shorter than it was written. */
@@ -124,7 +127,9 @@ export function longestWindow({ picture }: Context): Millis {
 /** For each node that has gone within the window of caps.repair, when it drops out of it; the next one first. */
 export function goneInRepairWindow(context: Context): readonly Instant[] {
   const { perWindow } = context.picture.safety.policy.caps.repair;
-  return perWindow ? freesOf("repair", { context, going: [], duration: perWindow.duration }) : [];
+  if (perWindow === undefined) return [];
+  const freeAtByUid = freesOf("repair", { context, going: [], duration: perWindow.duration });
+  return [...freeAtByUid.values()].sort((a, b) => a - b);
 }
 
 /** One that was given up before anything was done took nothing away. */

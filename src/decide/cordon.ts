@@ -24,7 +24,8 @@ export function isCordonedBy({ annotations }: NodeView, { name }: ActionView): b
 
 export function cordon({ name, uid }: NodeView, action: ActionView): Command {
   const change = { isCordoned: true, annotations: { [cordonedByKey]: action.name } };
-  return { kind: "update-node", node: { name, uid }, change, why: action.spec.message };
+  const why = `Nothing new is to start on node ${name} while it is rebooted.`;
+  return { kind: "update-node", node: { name, uid }, change, why };
 }
 
 export function uncordon({ name, uid }: NodeView, why: string): Command {

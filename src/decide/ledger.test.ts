@@ -118,4 +118,16 @@ describe("the next attempt on the same node", () => {
     expect(next(count, "Failed").notBefore).toBe(at(expected));
     expect(next(count, "Done").notBefore).toBeUndefined();
   });
+
+  test("by other means need not wait: a reboot that did not heal has taken its time", () => {
+    const reboots = attempts(1, "Failed").map(action => ({
+      ...action,
+      spec: { ...action.spec, method: "Reboot" as const },
+    }));
+    const retried = (method: Proposal["method"]) =>
+      nextAttempt(aWorld({ actions: reboots }), { ...proposal, method }, { dryRun: false });
+    expect(retried("Terminate")).toMatchObject({ name: "repair-a-uid-2" });
+    expect(retried("Terminate").notBefore).toBeUndefined();
+    expect(retried("Reboot").notBefore).toBe(at("1h1m"));
+  });
 });

@@ -70,7 +70,7 @@ const cordon: Command = {
   kind: "update-node",
   node: { name: "a", uid: "a-uid" },
   change: { isCordoned: true, annotations: { [cordonedByKey]: "x" } },
-  why: "Node a is sick.",
+  why: "Nothing new is to start on node a while it is rebooted.",
 };
 const asking: Command = {
   kind: "reboot-instance",

@@ -146,10 +146,10 @@ function goOn(patient: Patient, context: Context): Decision {
     ...nothing,
     commands: [
       ...commandsOf(step, patient),
-      ...told(action, { steps: stepsUpTo(step), wait, why: action.spec.message }),
+      ...told(action, { steps: stepsUpTo(step), wait, why: `The reboot of node ${node.name} says how far it is.` }),
     ],
     refusals: wait === undefined ? [] : [refusalOf(action, wait)],
-    notices: step === "reboot" ? [notice(node, "NodeRebooting", action.spec.message)] : [],
+    notices: step === "reboot" ? [notice(node, "NodeRebooting", `Rebooting. ${action.spec.message}`)] : [],
     wakeAt: nextOf(context.now, [giveUpAt, wait?.retryAt]),
   };
 }

@@ -319,8 +319,19 @@ describe("reboot first", () => {
     expect(method(reboot(1), reboot(2, { phase: "Abandoned", status: {} }))).toBe("Reboot");
   });
 
-  test("a reboot has no way of ending", () => {
-    expect(decide({ repair }, at("2h")).proposals[0]?.termination).toBeUndefined();
+  test("a reboot has no way of ending, but a time to heal the node", () => {
+    const [proposal] = decide({ repair: { ...repair, escalateAfter: "7m" } }, at("2h")).proposals;
+    expect([proposal?.termination, proposal?.timeout]).toEqual([undefined, "7m"]);
+  });
+
+  test("not of a node that goes anyway: its drain is escalated", () => {
+    expect(method(anAction("drift-a-uid", { spec: { action: "Drift" } }))).toBe("Terminate");
+    expect(method(anAction("remediation-a-uid", { spec: { action: "Remediation", method: "Reboot" } }))).toBe("Reboot");
+  });
+
+  test("not where no boot id could tell what came of it", () => {
+    const { bootID: _, ...silent } = sickNode();
+    expect(decide({ repair, node: silent }, at("2h")).proposals[0]?.method).toBe("Terminate");
   });
 });
 

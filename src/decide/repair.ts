@@ -185,7 +185,7 @@ const evidenceMax = 100;
 function proposalOf({ node, claim, rules }: Patient, { first, due }: Due, context: Context): Proposal {
   const { treatment, policy, dueAt } = first;
   const failed = failedReboots(node, context);
-  const canReboot = treatment.action === "Reboot" && isServed(claim, context.picture);
+  const canReboot = treatment.action === "Reboot" && isWorthReboot({ node, claim }, context);
   const reboots = canReboot && failed < treatment.attempts;
   const escalated = canReboot && !reboots ? ` ${failed} of ${treatment.attempts} reboots did not heal it.` : "";
   return {
@@ -208,6 +208,13 @@ function proposalOf({ node, claim, rules }: Patient, { first, due }: Due, contex
     priority: treatment.priority,
     ...(treatment.mode === "DryRun" ? { dryRun: true } : {}),
   };
+}
+
+/** Only through our own provider, where a boot id tells what came of it, and of no node that goes anyway. */
+function isWorthReboot({ node, claim }: Pick<Patient, "node" | "claim">, { picture }: Context): boolean {
+  const isGoing = claim.deletingSince !== undefined || node.deletingSince !== undefined;
+  if (isGoing || picture.openActionOn(node.uid)?.spec.method === "Terminate") return false;
+  return node.bootID !== undefined && isServed(claim, picture);
 }
 
 /** In a row, since one last healed the node: each entry for it in the ledger, in the order of their names. */

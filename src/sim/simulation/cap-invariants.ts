@@ -22,9 +22,14 @@ export function capViolations(ledger: Ledger, started: Action, now: number): str
         inZone.length,
         allowed(cap.zone, zoneCount(ledger, started)),
       ),
-      exceeded(`the cap ${name}.perWindow`, open.length + gone.length, allowed(perWindow?.nodes, nodeCount)),
+      exceeded(`the cap ${name}.perWindow`, nodesOf([...open, ...gone]), allowed(perWindow?.nodes, nodeCount)),
     ].flatMap(message => (message === undefined ? [] : [`I1 ${message} (by ${started.metadata.name})`]));
   });
+}
+
+/** A node that was rebooted and goes after all counts once. */
+function nodesOf(actions: readonly Action[]): number {
+  return new Set(actions.map(({ spec }) => spec.node.uid)).size;
 }
 
 /** The one that starts is stored already, so it is among those counted. */
