@@ -67,11 +67,25 @@ test("a wait that is over by then is not told at all", async () => {
   expect(written).toEqual([]);
 });
 
+test("an eviction that is sent twice is told once", async () => {
+  const command: Command = { kind: "evict-pod", pod: { namespace: "default", name: "p", uid: "p" }, why: "It goes." };
+  for (let sent = 0; sent < 2; sent++) {
+    account.record({ at: 0, event: "ended", command, outcome: { result: "done" } });
+    await clock.runFor(2_000);
+  }
+  expect(written).toEqual(["+00:00:02  - default/p: evicted. It goes.\n"]);
+});
+
+test("instants are told as times of the story, since its clock is not the reader's", () => {
+  account.say("Held since 1970-01-01T00:05:00Z, until 1970-01-01T01:30:00.500Z; made on 1969-12-31T23:59:59Z.");
+  expect(written).toEqual(["+00:00:00  ▶ Held since +00:05:00, until +01:30:00; made on +00:00:00.\n"]);
+});
+
 test("every five minutes it sums up, where something has changed", async () => {
   const world = aWorld({ nodes: [aNode("a")] });
   const end = account.sumUp(world);
   await clock.runFor(600_000);
-  expect(written).toEqual(["+00:05:00    1 nodes, 0 going away, nothing waits\n"]);
+  expect(written).toEqual(["+00:05:00    1 node, 0 going away, nothing waits\n"]);
   world.put("node", aNode("b"));
   account.record(refusal("refused", "Held back."));
   await clock.runFor(300_000);

@@ -1,8 +1,8 @@
-// A live account of a controller in the terminal. What happens to many at once is told in one line, and a wait that is
-// over in a moment is not told at all.
+// A live account of a controller in the terminal. What happens to many at once is told in one line, a wait that is over
+// in a moment not at all, and every instant as the time of the story: its clock is not the reader's.
 
 import pc from "picocolors";
-import { type Instant, type Millis, minuteMs, secondMs } from "../api/time.ts";
+import { type Instant, type Millis, minuteMs, parseTime, secondMs } from "../api/time.ts";
 import type { Clock } from "../control/ports.ts";
 import type { JournalEntry, Refusal } from "../decide/decision.ts";
 import { elapsed } from "../sim/simulation/journal.ts";
@@ -24,6 +24,8 @@ export class Account {
   readonly #groupByKey = new Map<string, Group>();
   /** What is refused now, by subject and code, as it was last put. */
   readonly #waits = new Map<string, AccountLine>();
+  /** Who has come and gone: an eviction that is sent twice is one. */
+  readonly #told = new Set<string>();
   #sum = "";
 
   constructor(clock: Clock, io: Pick<Io, "out" | "colour">) {
@@ -51,7 +53,8 @@ export class Account {
     let cancel = () => {};
     const next = () => {
       const waits = this.#waits.size === 0 ? "nothing waits" : `${this.#waits.size} waiting`;
-      const sum = `${picture.nodeCount} nodes, ${picture.departureCount} going away, ${waits}`;
+      const nodes = `${picture.nodeCount} ${picture.nodeCount === 1 ? "node" : "nodes"}`;
+      const sum = `${nodes}, ${picture.departureCount} going away, ${waits}`;
       if (sum !== this.#sum) this.#print(this.#colours.dim(`  ${sum}`));
       this.#sum = sum;
       cancel = this.#clock.after(sumEveryMs, next);
@@ -69,6 +72,9 @@ export class Account {
   }
 
   #tell({ tone, object, message }: AccountLine): void {
+    const isOfLife = tone === "comes" || tone === "goes";
+    if (isOfLife && this.#told.has(`${object} ${message}`)) return;
+    if (isOfLife) this.#told.add(`${object} ${message}`);
     const key = `${tone} ${message}`;
     const group = this.#groupByKey.get(key) ?? { tone, message, objects: new Set() };
     group.objects.add(object);
@@ -88,7 +94,19 @@ export class Account {
   }
 
   #print(text: string): void {
-    this.#io.out(`${this.#colours.dim(elapsed(this.#clock.now() - this.#startedAt))}  ${text}\n`);
+    this.#io.out(`${this.#colours.dim(this.#timeOf(this.#clock.now()))}  ${this.#inTimesOfTheStory(text)}\n`);
+  }
+
+  #inTimesOfTheStory(text: string): string {
+    return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, time => {
+      const at = parseTime(time);
+      return at.ok ? this.#timeOf(at.value) : time;
+    });
+  }
+
+  #timeOf(at: Instant): string {
+    // Times in objects are whole seconds: one that was written at the start is not before it.
+    return elapsed(Math.max(0, at - this.#startedAt));
   }
 
   get #colours() {

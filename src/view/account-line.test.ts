@@ -85,7 +85,7 @@ const refused = (message: string, until?: number): JournalEntry => ({
     subject: "pool/web",
     code: "backing-off",
     message,
-    liftedBy: "A change of its spec",
+    liftedBy: "A change of its spec.",
     ...(until === undefined ? {} : { until }),
   },
 });
@@ -94,6 +94,11 @@ test.each([
   ["Held back.", undefined, "Held back; lifted by a change of its spec"],
   ["Held back.", at, "Held back; until 2026-01-01T00:00:00Z, or lifted by a change of its spec"],
   ["Held back until 2026-01-01T00:00:00Z.", at, "Held back until 2026-01-01T00:00:00Z; lifted by a change of its spec"],
+  [
+    "Held back until 2025-01-01T00:00:00Z.",
+    at,
+    "Held back until 2025-01-01T00:00:00Z; at the latest 2026-01-01T00:00:00Z, or lifted by a change of its spec",
+  ],
 ])("a refusal says what holds it, until when, and what lifts it: %s", (message, until, told) => {
   expect(accountLine(refused(message, until))).toEqual({ tone: "held", object: "pool/web", message: told });
 });

@@ -1,7 +1,7 @@
 // The journal as an account for somebody who watches: what is done to which node and why, in plain words. Steps that
 // only keep books are left out.
 
-import { formatTime } from "../api/time.ts";
+import { formatTime, type Instant } from "../api/time.ts";
 import { initializedKey, terminationFinalizer } from "../api/well-known.ts";
 import type { Command, JournalEntry, Outcome } from "../decide/decision.ts";
 
@@ -19,8 +19,11 @@ export function accountLine(entry: JournalEntry): AccountLine | undefined {
       return entry.outcome.result === "done" ? doneLine(entry.command) : failedLine(entry.command, entry.outcome);
     case "refused": {
       const { subject, message, until, liftedBy } = entry.refusal;
-      const end = until === undefined || message.includes(formatTime(until)) ? "" : `until ${formatTime(until)}, or `;
-      return { tone: "held", object: subject, message: `${message.replace(/\.$/, "")}; ${end}${asClause(liftedBy)}` };
+      return {
+        tone: "held",
+        object: subject,
+        message: `${asPart(message)}; ${endOf(message, until)}${asClause(liftedBy)}`,
+      };
     }
     case "leading":
     case "following":
@@ -75,9 +78,19 @@ function failedLine(command: Command, outcome: Outcome): AccountLine | undefined
   return { tone: "failed", object: command.kind, message: `${outcome.message} ${command.why}` };
 }
 
+/** When a refusal ends by itself, where its sentence does not say so. */
+function endOf(message: string, until: Instant | undefined): string {
+  if (until === undefined || message.includes(formatTime(until))) return "";
+  return / until /.test(message) ? `at the latest ${formatTime(until)}, or ` : `until ${formatTime(until)}, or `;
+}
+
 /** What lifts a refusal, in the middle of a sentence. */
 function asClause(liftedBy: string): string {
-  return `lifted by ${liftedBy.charAt(0).toLowerCase()}${liftedBy.slice(1)}`;
+  return `lifted by ${liftedBy.charAt(0).toLowerCase()}${asPart(liftedBy.slice(1))}`;
+}
+
+function asPart(sentence: string): string {
+  return sentence.replace(/\.$/, "");
 }
 
 function podName({ namespace, name }: { namespace: string; name: string }): string {
