@@ -182,3 +182,53 @@ describe("seed 001", () => {
     expect(decide({}, t0)).toMatchObject({ refusals: [], wakeAt: undefined });
   });
 });
+
+describe("a claim whose node has vanished", () => {
+  const gone = (name: string, since: Instant = at("1h"), more: Parameters<typeof aClaim>[1] = {}): ClaimView => {
+    const claim = aClaim(name, { pool: "gpu", spec, status: { nodeName: name }, ...more });
+    const ready = aCondition("Ready", "False", { reason: "NodeNotFound", since });
+    return { ...claim, conditions: [...claim.conditions.filter(({ type }) => type !== "Ready"), ready] };
+  };
+
+  test("has its whole readinessTTL to see it again, and then goes", () => {
+    expect(decide(world(gone("a")), at("90m") - 1)).toEqual({ ...nothing, wakeAt: at("90m") });
+    const due = decide(world(gone("a")), at("90m"));
+    const why =
+      "Claim a lost a at 2026-01-01T01:00:00Z, and it has not come back within the readinessTTL of 30m, until 2026-01-01T01:30:00Z.";
+    expect(due.commands).toMatchObject([{ kind: "delete-claim", claim: { name: "a", uid: "a-claim-uid" }, why }]);
+    expect(due.notices).toMatchObject([{ reason: "ReadinessTTLExceeded" }]);
+  });
+
+  test("stays when the node is back, before the claim says so", () => {
+    expect(decide(world(gone("a"), { nodes: [aNode("a")] }), at("9h"))).toEqual(nothing);
+  });
+
+  test("stays when it is not the only one of its pool: then it is objects that were lost, not machines", () => {
+    const claims = [gone("a"), gone("b", at("80m"))];
+    const decision = decide({ ...world(gone("a")), claims }, at("90m"));
+    expect([decision.commands, codes(decision)]).toEqual([[], ["nodes-vanished"]]);
+    expect(decision.refusals[0]?.message).toContain("pool gpu whose node has vanished (a, b)");
+    const elsewhere = [gone("a"), gone("b", t0, { pool: "web" })];
+    expect(decide({ ...world(gone("a")), claims: elsewhere }, at("90m")).commands).toHaveLength(1);
+  });
+
+  test("made by hand is alone", () => {
+    const { pool: _, ...claim } = gone("a");
+    expect(decide({ claims: [claim, gone("b")] }, at("90m")).commands).toHaveLength(1);
+  });
+
+  test.each<[string, WorldOptions, string]>([
+    ["a freeze", { safety: aSafetyPolicy({ freeze: { reason: "a launch" } }) }, "frozen"],
+    ["a picture that is too old", { staleness: { resource: "nodes", message: "silent" } }, "picture-stale"],
+    ["its pool's dry run", { pools: [aPool("gpu", { spec: { dryRun: true } })] }, "dry-run"],
+  ])("stays by %s", (_, more, code) => {
+    const decision = decide(world(gone("a"), more), at("90m"));
+    expect([decision.commands, codes(decision)]).toEqual([[], [code]]);
+  });
+
+  test("stays when its readinessTTL cannot be read", () => {
+    expect(codes(decide(world(gone("a", t0, { spec: { readinessTTL: "soon" } })), at("9h")))).toEqual([
+      "readiness-ttl-unreadable",
+    ]);
+  });
+});

@@ -1,5 +1,5 @@
 // How long a node may take to become Ready: readinessTTL, from its registration, or from the claim's creation where none
-// registered. Ends claims on which nothing ever ran; a registered node that was never Ready is left to repair.
+// registered. Ends claims on which nothing ever ran, or whose Node object vanished and did not come back in that time; a registered node that was never Ready is left to repair.
 
 import { formatTime, type Instant, parseDuration } from "../api/time.ts";
 import type { ClaimView, NodeView } from "../snapshot/views.ts";
@@ -7,8 +7,12 @@ import { conditionOf, isTrue } from "./conditions.ts";
 import { type Context, type Decision, type Notice, nothing, type Rule } from "./decision.ts";
 import { hasFailedToLaunch } from "./launch.ts";
 import { servedClass } from "./node-class.ts";
+import { nodelessSince } from "./registration.ts";
 import { repairHold } from "./repair-hold.ts";
 import { type Objection, standstill } from "./safety.ts";
+
+/** Of many only some are named. */
+const namesMax = 5;
 
 /** Whether the TTL has nothing more to say. Only what stands on the claim, and what the node says now. */
 export function hasBeenReady({ status, conditions }: ClaimView, node: NodeView): boolean {
@@ -48,27 +52,66 @@ export function decideReadiness(name: string, context: Context): Decision {
   const claim = picture.claim(name);
   if (claim === undefined || claim.isProvisional || claim.deletingSince !== undefined) return nothing;
   if (servedClass(claim.spec.nodeClassRef, picture.provider) === undefined) return nothing;
+  const vanishedAt = nodelessSince(claim);
+  // One that is back is seen by the claim's lifecycle, which says so.
+  if (vanishedAt !== undefined && picture.nodesOf(claim).length > 0) return nothing;
+  if (vanishedAt !== undefined) return vanished(claim, limitFrom(vanishedAt, claim), context);
   const registered = readyBy(claim);
   const since = waitedForSince(claim);
   // Not seen by its lifecycle yet; what that writes asks again.
   if (since === undefined) return nothing;
   const limit = registered ?? limitFrom(since, claim);
-  if ("doubt" in limit)
-    return refused(claim, { code: "readiness-ttl-unreadable", message: `${limit.doubt}.`, ...byHand });
+  if ("doubt" in limit) return unreadable(claim, limit);
   const judge = registered === undefined ? unregistered : uninitialized;
   return now < limit.dueAt ? { ...nothing, wakeAt: limit.dueAt } : judge(claim, limit, context);
 }
 
 const byHand = { liftedBy: "a person deleting the claim" };
 
+function unreadable(claim: ClaimView, { doubt }: Unreadable): Decision {
+  return refused(claim, { code: "readiness-ttl-unreadable", message: `${doubt}.`, ...byHand });
+}
+
+/**
+ * Its Node object is gone, though nobody deleted it through us: a kubelet that runs makes it anew, and has as long for
+ * that as for the first time.
+ */
+function vanished(claim: ClaimView, limit: ReadinessLimit | Unreadable, context: Context): Decision {
+  if ("doubt" in limit) return unreadable(claim, limit);
+  if (context.now < limit.dueAt) return { ...nothing, wakeAt: limit.dueAt };
+  const node = claim.status.nodeName ?? "its node";
+  const why = `Claim ${claim.name} lost ${node} at ${formatTime(limit.since)}, and it has not come back within the readinessTTL of ${limit.ttl}, until ${formatTime(limit.dueAt)}.`;
+  return ended(claim, { held: notAlone(claim, context), why }, context);
+}
+
+/** Machines fail one by one; Node objects of several are lost by whoever deletes objects, and their machines run. */
+function notAlone({ name, pool }: ClaimView, { picture }: Context): Objection | undefined {
+  if (pool === undefined) return undefined;
+  const lost = [...picture.claimsOfPool(pool)].filter(claim => nodelessSince(claim) !== undefined);
+  if (lost.length <= 1) return undefined;
+  const names = lost.slice(0, namesMax).map(claim => claim.name);
+  const more = lost.length > namesMax ? ` and ${lost.length - namesMax} more` : "";
+  return {
+    code: "nodes-vanished",
+    message: `Claim ${name} is not the only one of pool ${pool} whose node has vanished (${names.join(", ")}${more}): that looks like lost Node objects, not like lost machines, so none of them goes.`,
+    liftedBy: "their nodes coming back, or a person deleting the claims",
+  };
+}
+
 function unregistered(claim: ClaimView, { ttl, dueAt }: ReadinessLimit, context: Context): Decision {
   // It goes already, for another reason.
   if (hasFailedToLaunch(claim)) return nothing;
-  const held = present(claim, context) ?? onHold(claim, context) ?? standstill(context) ?? dryRun(claim, context);
-  if (held !== undefined) return refused(claim, held);
-  const { name, uid, resourceVersion } = claim;
   const stage = claim.providerID === undefined ? "was not launched" : "brought no node";
-  const why = `Claim ${name} ${stage} within its readinessTTL of ${ttl}, until ${formatTime(dueAt)}.`;
+  const why = `Claim ${claim.name} ${stage} within its readinessTTL of ${ttl}, until ${formatTime(dueAt)}.`;
+  return ended(claim, { held: present(claim, context), why }, context);
+}
+
+type End = { readonly held: Objection | undefined; readonly why: string };
+
+function ended(claim: ClaimView, { held, why }: End, context: Context): Decision {
+  const hold = held ?? onHold(claim, context) ?? standstill(context) ?? dryRun(claim, context);
+  if (hold !== undefined) return refused(claim, hold);
+  const { name, uid, resourceVersion } = claim;
   return {
     ...nothing,
     commands: [{ kind: "delete-claim", claim: { name, uid }, resourceVersion, why }],

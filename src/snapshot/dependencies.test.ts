@@ -37,6 +37,7 @@ const world: WorldOptions = {
 
 const failure = { at: t0, retryAt: at("1s"), count: 1, reason: "Timeout", message: "no answer" };
 
+const vanished = { reason: "NodeNotFound" };
 const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   ["a node's taint: itself and its claim", p => p.put("node", aNode("b", { isCordoned: true })), ["node/b", "claim/b"]],
   [
@@ -88,6 +89,16 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
     "why a claim is not launched: its pool too",
     p => p.put("claim", aClaim("n", { pool: "p", stage: "new", conditions: [aCondition("Launched", "Unknown")] })),
     ["claim/n", "pool/p", "cluster"],
+  ],
+  [
+    "a claim whose node vanished: the others of its pool that say so too, first itself",
+    p => {
+      const lost = (name: string) => aClaim(name, { pool: "q", conditions: [aCondition("Ready", "False", vanished)] });
+      p.put("claim", lost("d"));
+      p.takeDirty();
+      p.put("claim", lost("c"));
+    },
+    ["claim/c", "claim/d", "node/c", "pool/q", "cluster"],
   ],
   [
     "a claim that is launched: its pool, which counts it, and the cluster",

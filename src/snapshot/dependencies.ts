@@ -68,6 +68,7 @@ function seenByCluster(node: NodeView | undefined): unknown {
 function* byClaim(picture: IndexedPicture, change: Change<ClaimView>): Subjects {
   const { before, after } = change;
   yield* bySurplus(picture, change);
+  yield* byNodeless(picture, change);
   const isUnlisted = states(change).some(claim => picture.isUnlisted(claim));
   if (isUnlisted || !isEqual(claimSeenByCluster(before), claimSeenByCluster(after))) yield "cluster";
   const concernsPool = !isEqual(seenByPool(before), seenByPool(after));
@@ -107,6 +108,19 @@ function* bySurplus(picture: IndexedPicture, { before, after }: Change<ClaimView
   const stays = (claim: ClaimView | undefined) => (claim?.deletingSince === undefined ? claim?.pool : undefined);
   if (stays(before) === stays(after)) return;
   for (const pool of [stays(before), stays(after)]) yield* picture.openActionsOfPool(pool).map(actionSubject);
+}
+
+// Whether a claim is the only one of its pool whose node has vanished is told by the others that say so.
+function* byNodeless(picture: IndexedPicture, { before, after }: Change<ClaimView>): Subjects {
+  const lost = (claim: ClaimView | undefined) => (claim && isNodeless(claim) ? claim.pool : undefined);
+  if (lost(before) === lost(after)) return;
+  for (const pool of [lost(before), lost(after)]) {
+    if (pool !== undefined) yield* picture.claimsOfPool(pool).filter(isNodeless).map(claimSubject);
+  }
+}
+
+function isNodeless({ conditions }: ClaimView): boolean {
+  return conditions.some(({ type, reason }) => type === "Ready" && reason === "NodeNotFound");
 }
 
 function* byPod(picture: IndexedPicture, change: Change<PodView>): Subjects {
