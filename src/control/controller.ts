@@ -276,7 +276,7 @@ class Shell implements Controller {
     }
     this.#elected = leadership.epoch;
     this.#epoch = undefined;
-    this.#turns.standing.clear();
+    this.#turns.end();
     this.#refusalTimes.clear();
     this.#dispatch.reset();
     this.#loop.wake();

@@ -43,6 +43,8 @@ export class Turns {
   readonly #handlers: TurnHandlers;
   readonly #asked = new Set<Subject>();
   #mustArbitrate = false;
+  /** Whoever does not lead remembers, and asks nobody. */
+  #isInTerm = false;
   readonly #safety = new SafetyMemory();
   readonly #repair = new RepairMemory();
 
@@ -57,6 +59,9 @@ export class Turns {
     const picture = this.#picture;
     this.#repair.observe(seen, now);
     this.#safety.observe(seen, { picture, now, isSick: sickIn(picture) });
+    if (!this.#isInTerm) return;
+    // An answer to us may have shown the node before, so that for the picture nothing has changed.
+    for (const view of [seen.before, seen.after]) if (view !== undefined) this.#asked.add(`node/${view.name}`);
     // An outbreak may be over by what counts nowhere else.
     if (this.#safety.outbreaks.size > 0) this.#mustArbitrate = true;
   }
@@ -67,10 +72,19 @@ export class Turns {
 
   /** A new term: what was decided in the last one does not stand. */
   askAll(now: Instant): void {
+    this.#isInTerm = true;
     this.#repair.recountAll({ picture: this.#picture, now });
     for (const kind of kinds) this.ask(this.#picture.subjects(kind));
     // Those that stand for subjects which are gone are asked too, and so end.
     for (const { subject } of this.standing.all()) this.#asked.add(subject);
+  }
+
+  /** The term is over: nothing stands, and nobody is to be asked. What was seen is remembered. */
+  end(): void {
+    this.#isInTerm = false;
+    this.#mustArbitrate = false;
+    this.#asked.clear();
+    this.standing.clear();
   }
 
   /** What stands anew. If a rule throws, nothing of it may be sent, and all of it is asked again the next time. */

@@ -89,8 +89,21 @@ export function lastLaunch(pool: PoolView): string {
 /** Whether the pool knows how the claim's launch ended: only then may a failed claim go. */
 export function isRecorded(claim: ClaimView, pool: PoolView): boolean {
   const result = launchResultOf(claim);
+  return result === undefined || knows(pool, result);
+}
+
+/** Whether the pool says until when launches are held back after these; annotation and status are written apart. */
+export function isBackoffWritten(pool: PoolView, latest: LaunchResult): boolean {
+  const { launchBackoff: written } = pool.status;
+  const record = launchRecordOf(pool);
+  if (!knows(pool, latest)) return false;
+  const next = record && nextBackoff(written, record);
+  return next?.failures === written?.failures && next?.until === written?.until;
+}
+
+function knows(pool: PoolView, result: LaunchResult): boolean {
   const last = lastResult(pool);
-  return result === undefined || (last !== undefined && compareLaunches(result, last) <= 0);
+  return last !== undefined && compareLaunches(result, last) <= 0;
 }
 
 /** `stuck`: a claim that trying again does not help. A single failure says nothing yet; upstream's rule of two in four, kept across restarts. */

@@ -150,8 +150,11 @@ function dryRun({ name, pool }: ClaimView, { picture }: Context): Objection | un
 /** Ready, and yet not initialized: something else is amiss than the node, so it is told and the node stays. */
 function uninitialized(claim: ClaimView, { ttl, dueAt }: ReadinessLimit, { picture }: Context): Decision {
   const [node] = picture.nodesOf(claim);
-  if (node === undefined || isTrue(claim.conditions, "Initialized") || !hasBeenReady(claim, node)) return nothing;
-  const wanting = conditionOf(claim.conditions, "Initialized")?.message || "nothing is said of why";
+  const initialized = conditionOf(claim.conditions, "Initialized");
+  // Not Ready is no news here: it has just become so and is about to be looked at, or it is sick.
+  if (initialized?.status === "True" || initialized?.reason === "NodeNotReady") return nothing;
+  if (node === undefined || !hasBeenReady(claim, node)) return nothing;
+  const wanting = initialized?.message || "nothing is said of why";
   const message = `Node ${node.name} has been Ready, but claim ${claim.name} was not initialized within ${ttl} of its registration, until ${formatTime(dueAt)}: ${wanting}`;
   const liftedBy = "what its initialization waits for";
   return {

@@ -7,7 +7,7 @@ import type { ClaimView, PoolView } from "../snapshot/views.ts";
 import { claimFor, claimNames } from "./claim-manifest.ts";
 import { type Context, type Decision, nothing, type Refusal, type Rule } from "./decision.ts";
 import { type Hold, launchHold, refusalOf } from "./launch.ts";
-import { lastLaunch } from "./launch-record.ts";
+import { isBackoffWritten, lastLaunch } from "./launch-record.ts";
 import { servedClass } from "./node-class.ts";
 import { policyHold } from "./safety.ts";
 import { isGoing, scaleDown } from "./scale-down.ts";
@@ -48,7 +48,9 @@ type Shortage = { readonly missing: number; readonly nodeClass: NodeClassRef; re
 function create(pool: PoolView, { missing, nodeClass, totals }: Shortage, { picture, now }: Context): Decision {
   const { provider } = picture;
   const hold: Omit<Hold, "reason"> | undefined =
-    launchHold({ pool, nodeClass, provider }, now) ?? dryRun(pool, `create ${missing} claims`);
+    launchHold({ pool, nodeClass, provider }, now) ??
+    unrecorded(pool, totals) ??
+    dryRun(pool, `create ${missing} claims`);
   if (hold !== undefined) return { ...nothing, refusals: [refusalOf(`pool/${pool.name}`, hold)], wakeAt: hold.until };
   const room = limitOf(pool) - totals.claims;
   const names = claimNames(pool, {
@@ -63,6 +65,14 @@ function create(pool: PoolView, { missing, nodeClass, totals }: Shortage, { pict
     refusals:
       names.length < missing ? [refusalOf(`pool/${pool.name}`, limited(pool, missing - names.length, totals))] : [],
   };
+}
+
+/** A claim that is made before the backoff is written waits for its launch while its readinessTTL runs. */
+function unrecorded(pool: PoolView, { launches }: PoolTotals): Omit<Hold, "reason"> | undefined {
+  const latest = launches.at(-1);
+  if (latest === undefined || latest.isGood || isBackoffWritten(pool, latest)) return undefined;
+  const message = `A launch for pool ${pool.name} failed, and for how long the next are held back is not written yet.`;
+  return { code: "launch-not-recorded", message, liftedBy: `the write of pool ${pool.name}` };
 }
 
 /** Machines on their way out count: a limit is about what there is. One that cannot be read allows none. */
