@@ -61,7 +61,7 @@ function isSameStatus(a: SafetyView, b: SafetyView): boolean {
 }
 
 // What the server's schema refuses can still be met: under an older or another project's definition of the kind.
-function judge(resource: Resource, raw: KubeObject, { name, annotations }: MetaView) {
+export function judge(resource: Resource, raw: KubeObject, { name, annotations }: MetaView) {
   const { findings } = checkManifest({
     apiVersion: apiVersionOf(resource),
     kind: resource.kind,

@@ -1,0 +1,150 @@
+// Asks for a node to be remediated: one that a check selects and finds unhealthy. Whether it may start now is the
+// arbiter's to say; what speaks against it on the node itself is said here.
+
+import { excludedKey } from "../../api/node-health-check-contract.ts";
+import { formatTime } from "../../api/time.ts";
+import type { StepView } from "../../snapshot/check-views.ts";
+import { nothing, type Proposal } from "../decision.ts";
+import { servedClass } from "../node-class.ts";
+import { rulesFor } from "../repair-policy.ts";
+import type { Objection } from "../safety.ts";
+import { nextOf } from "../termination-step.ts";
+import { heldByAnother } from "./lease.ts";
+import { evidenceOf, firstMatch, isHealthy, isUnhealthy, sentenceOf } from "./node-health.ts";
+import { disablingOf } from "./templates.ts";
+import { type CheckContext, type CheckDecision, checkNotice, type Patient, wakesAt } from "./words.ts";
+
+export function ask(patient: Patient, context: CheckContext): CheckDecision {
+  const { check, health, isSelected } = patient;
+  if (!isSelected || check.deletingSince !== undefined || isHealthy(health)) return nothing;
+  if (!isUnhealthy(health, context.now)) return soon(patient, context);
+  const [first] = check.steps;
+  const notices = mislabelled(patient);
+  const held = first === undefined ? undefined : stepHold(patient, first, context);
+  if (first === undefined || held !== undefined) {
+    return {
+      ...refused(patient, held ?? withoutStep(patient, context)),
+      notices,
+      wakeAt: wakesAt(held?.until, context.now),
+    };
+  }
+  return {
+    ...nothing,
+    notices: [...notices, detected(patient)],
+    proposals: [proposalOf(patient, context)],
+    // With what is due then, the evidence is another.
+    wakeAt: nextOf(
+      context.now,
+      health.matches.map(({ spell }) => spell?.dueAt),
+    ),
+  };
+}
+
+/** Not unhealthy yet, and not healthy either: it counts, and nothing is done. */
+function soon(patient: Patient, { now }: CheckContext): CheckDecision {
+  const { node, check, health } = patient;
+  const match = firstMatch(health);
+  if (match === undefined) return nothing;
+  const message = `Node ${node.name} has ${sentenceOf(match)} (NodeHealthCheck ${check.name}).`;
+  const { dueAt } = health;
+  if (dueAt === undefined) {
+    return refused(patient, { code: "due-time-unknown", message, liftedBy: "a time that can be read" });
+  }
+  const wakeAt = wakesAt(dueAt, now);
+  return { ...refused(patient, { code: "soon-unhealthy", message, until: dueAt, liftedBy: "its recovery" }), wakeAt };
+}
+
+/** What speaks against this step on this node, for the first step as for each one after it. */
+export function stepHold(patient: Patient, step: StepView, context: CheckContext): Objection | undefined {
+  return (
+    disabled(patient, context) ??
+    excluded(patient) ??
+    leftToRepair(patient, step, context) ??
+    heldByAnother(patient, context)
+  );
+}
+
+function disabled({ check }: Patient, context: CheckContext): Objection | undefined {
+  if (check.deletingSince !== undefined) {
+    const message = `NodeHealthCheck ${check.name} is being deleted.`;
+    return { code: "check-deleting", message, liftedBy: "another NodeHealthCheck" };
+  }
+  const found = disablingOf(check, context);
+  if (found === undefined) return undefined;
+  const message = `NodeHealthCheck ${check.name} is disabled: ${found.message}`;
+  return { code: "check-disabled", message, liftedBy: found.liftedBy };
+}
+
+/** A check that cannot be understood has no steps. */
+function withoutStep(patient: Patient, context: CheckContext): Objection {
+  const { name } = patient.check;
+  const message = `NodeHealthCheck ${name} names no remediation.`;
+  return disabled(patient, context) ?? { code: "check-disabled", message, liftedBy: "a remediationTemplate" };
+}
+
+function excluded({ node }: Patient): Objection | undefined {
+  if (node.labels[excludedKey] !== "true") return undefined;
+  const message = `Node ${node.name} is labelled ${excludedKey}.`;
+  return { code: "excluded", message, liftedBy: `taking the label off node ${node.name}` };
+}
+
+function mislabelled({ node, check }: Patient): CheckDecision["notices"] {
+  if (node.labels[excludedKey] !== "") return [];
+  const message = `Node ${node.name} has ${excludedKey} without a value, which excludes nothing: write "true".`;
+  return [checkNotice(check, { type: "Warning", reason: "InvalidNodeLabel", message })];
+}
+
+/** Else the check's time would undercut the pool's toleration. */
+function leftToRepair({ node, check }: Patient, { template }: StepView, context: CheckContext): Objection | undefined {
+  const { picture, settings } = context;
+  const isOurReplace = template.kind === "ReplaceRemediationTemplate" && template.apiVersion.startsWith("fettle.dev/");
+  const claim = isOurReplace ? picture.claimOf(node) : undefined;
+  if (claim === undefined) return undefined;
+  const isRepaired =
+    servedClass(claim.spec.nodeClassRef, picture.provider) !== undefined || settings.foreignClaims === "repair";
+  const rules = isRepaired ? rulesFor(claim, picture) : undefined;
+  if (rules?.repair.mode !== "Enabled") return undefined;
+  const whose = rules.pool === undefined ? `NodeClaim ${claim.name}` : `NodePool ${rules.pool.name}`;
+  const message = `Node ${node.name} is left to the repair of ${whose}: NodeHealthCheck ${check.name} counts it and does not replace it.`;
+  return { code: "left-to-repair", message, liftedBy: `spec.repair.mode: Disabled in ${whose}, or another template` };
+}
+
+/** In instants, so that it stays true. */
+function proposalOf(patient: Patient, context: CheckContext): Proposal {
+  const { node, check, health } = patient;
+  const match = firstMatch(health);
+  const claim = context.picture.claimOf(node);
+  const path = match?.pair.path;
+  return {
+    node: { name: node.name, uid: node.uid },
+    ...(claim === undefined || claim.isProvisional ? {} : { claim: { name: claim.name, uid: claim.uid } }),
+    action: "Remediation",
+    method: "Remediate",
+    askedBy: { kind: "NodeHealthCheck", name: check.name, uid: check.uid },
+    message: unhealthySentence(patient),
+    policy: {
+      kind: "NodeHealthCheck",
+      name: check.name,
+      ...(path === undefined ? {} : { path }),
+      generation: check.generation,
+    },
+    evidence: evidenceOf(health, { node, now: context.now }),
+    dueAt: health.dueAt ?? context.now,
+    ...(check.effective.dryRun ? { dryRun: true } : {}),
+  };
+}
+
+function unhealthySentence({ node, check, health }: Patient): string {
+  const match = firstMatch(health);
+  return `Node ${node.name} is unhealthy by NodeHealthCheck ${check.name}: ${match ? sentenceOf(match) : "nothing"}.`;
+}
+
+function detected({ node, check, health }: Patient): CheckDecision["notices"][number] {
+  const at = health.dueAt === undefined ? "" : ` since ${formatTime(health.dueAt)}`;
+  const message = `Node ${node.name} matches the unhealthy conditions${at}.`;
+  return checkNotice(check, { type: "Normal", reason: "DetectedUnhealthy", message });
+}
+
+export function refused({ node }: Pick<Patient, "node">, objection: Objection): CheckDecision {
+  return { ...nothing, refusals: [{ subject: `node/${node.name}`, ...objection }] };
+}

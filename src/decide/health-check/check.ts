@@ -1,0 +1,111 @@
+// The rule of a health check itself: what it says of its nodes, the storm it is in, and what remains of remediations whose
+// node is gone. Starting, carrying on and letting go are the node's rule.
+
+import type { CheckView } from "../../snapshot/check-views.ts";
+import { isTrue } from "../conditions.ts";
+import { nothing } from "../decision.ts";
+import type { Objection } from "../safety.ts";
+import { nextOf } from "../termination-step.ts";
+import { gateOf } from "./gate.ts";
+import { checkHold } from "./holds.ts";
+import { giveBack } from "./lease.ts";
+import { healthOf } from "./node-health.ts";
+import { deletions } from "./recovery.ts";
+import { type Findings, statusUpdate } from "./status.ts";
+import { type Storm, stormOf } from "./storm.ts";
+import { disablingOf, isInSight } from "./templates.ts";
+import { type CheckContext, type CheckDecision, checkNotice, type CheckNotice, together } from "./words.ts";
+
+export function decideCheck(name: string, context: CheckContext): CheckDecision {
+  const check = context.checks.check(name);
+  if (check === undefined || check.deletingSince !== undefined) return nothing;
+  const gate = gateOf(check, context);
+  const storm = stormOf(check, gate, context.now);
+  const hold = checkHold(check, context);
+  const findings: Findings = { disabling: disablingOf(check, context), hold, storm };
+  // What has not been listed yet after a start is no news of the check.
+  const isPending = findings.disabling?.reason === "RemediationTemplatePending" || !isInSight(check, context);
+  const update = isPending ? undefined : statusUpdate(check, findings, context);
+  const dues = context.checks.notHealthy(check).map(node => healthOf(node, check, context).dueAt);
+  const told: CheckDecision = {
+    ...nothing,
+    commands: update === undefined ? [] : [update],
+    refusals: refusalsOf(check, findings),
+    notices: isPending ? [] : noticesOf(check, findings),
+    wakeAt: nextOf(context.now, [...dues, ...stepEnds(check, context), gate.changesAt, storm.endsAt, hold?.until]),
+  };
+  return together([told, ...orphans(check, context)]);
+}
+
+/** When a step has had its time: another node may then have nothing left to try. */
+function stepEnds(check: CheckView, { checks }: CheckContext): readonly number[] {
+  const timeouts = check.steps.flatMap(({ timeoutMs }) => timeoutMs ?? []);
+  return checks
+    .remediatedNodes(check)
+    .flatMap(node => checks.remediationsOf(check, node))
+    .flatMap(({ createdAt }) => timeouts.map(timeout => createdAt + timeout));
+}
+
+function refusalsOf({ name }: CheckView, { disabling, hold }: Findings): CheckDecision["refusals"] {
+  const subject = `check/${name}` as const;
+  const objections: readonly Objection[] = [
+    ...(disabling === undefined ? [] : [{ code: "check-disabled", ...disabling }]),
+    ...(hold === undefined ? [] : [hold]),
+  ];
+  return objections.map(({ code, message, until, liftedBy }) => ({
+    subject,
+    code,
+    message,
+    ...(until === undefined ? {} : { until }),
+    liftedBy,
+  }));
+}
+
+/** What is new since the status was last written. */
+function noticesOf(check: CheckView, { disabling, hold, storm }: Findings): readonly CheckNotice[] {
+  const wasDisabled = isTrue(check.conditions, "Disabled");
+  const notices = stormNotices(check, storm);
+  if (disabling !== undefined && !wasDisabled) {
+    notices.push(checkNotice(check, { type: "Warning", reason: "Disabled", message: disabling.message }));
+  }
+  if (disabling === undefined && wasDisabled) {
+    notices.push(checkNotice(check, { type: "Normal", reason: "Enabled", message: "The check is enabled." }));
+  }
+  if (hold !== undefined && isTrue(check.conditions, "RemediationAllowed")) {
+    const type = hold.code === "paused" || hold.code === "cluster-upgrading" ? "Normal" : "Warning";
+    notices.push(checkNotice(check, { type, reason: "RemediationSkipped", message: hold.message }));
+  }
+  return notices;
+}
+
+function stormNotices(check: CheckView, storm: Storm): CheckNotice[] {
+  const wasActive = isTrue(check.conditions, "StormActive");
+  const wasCooling = isTrue(check.conditions, "StormCooldownActive");
+  const say = (type: "Normal" | "Warning", reason: string, message: string) =>
+    checkNotice(check, { type, reason, message });
+  if (storm.isActive && !wasActive) return [say("Warning", "StormRecoveryStarted", "Too many nodes are not healthy.")];
+  if (storm.isCooling && !wasCooling) {
+    return [say("Warning", "StormRecoveryCooldownStarted", "Enough nodes are healthy again; the cooldown begins.")];
+  }
+  return wasActive && !storm.isActive ? [say("Normal", "StormRecoveryEnded", "The storm is over.")] : [];
+}
+
+/** Remediations of nodes that are gone: per contract, those that took the node away stay until they have succeeded. */
+function orphans(check: CheckView, context: CheckContext): readonly CheckDecision[] {
+  const { checks, picture } = context;
+  return checks.remediatedNodes(check).flatMap(nodeName => {
+    if (picture.node(nodeName) !== undefined) return [];
+    const made = checks.remediationsOf(check, nodeName).filter(({ deletingSince }) => deletingSince === undefined);
+    const busy = made.find(one => one.takesNodeAway && one.succeeded?.status !== "True");
+    if (busy !== undefined) {
+      const message = `Node ${nodeName} is gone; ${busy.kind} ${busy.name} of NodeHealthCheck ${check.name} has not said yet that it has succeeded.`;
+      const liftedBy = `Succeeded=True on ${busy.kind} ${busy.name}, or its deletion`;
+      return {
+        ...nothing,
+        refusals: [{ subject: `check/${check.name}`, code: "waits-for-remediator", message, liftedBy }],
+      };
+    }
+    const commands = deletions(made, `Node ${nodeName} is gone.`, context);
+    return { ...nothing, commands: [...commands, ...giveBack(nodeName, check.name, context)] };
+  });
+}

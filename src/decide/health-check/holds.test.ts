@@ -1,0 +1,262 @@
+import { describe, expect, test } from "vitest";
+import { aBudget, aNode, anAction, aPod, aSafetyPolicy, at, t0 } from "../../../test/builders.ts";
+import type { NodeHealthCheckStatus } from "../../api/node-health-check.ts";
+import { formatTime, type Instant } from "../../api/time.ts";
+import type { UpgradeView } from "../../snapshot/check-views.ts";
+import { arbitrate } from "../arbitrate.ts";
+import { controlPlaneLimit, remediationVeto } from "./holds.ts";
+import { decideCheckedNode } from "./node.ts";
+import {
+  aCheck,
+  aCheckContext,
+  aRemediation,
+  aTemplate,
+  type CheckWorld,
+  someNodes,
+  templateRef,
+} from "./test-worlds.ts";
+
+const unlimited = { cluster: "100%", zone: "100%", perWindow: { nodes: 1_000, duration: "1h" } };
+const safety = aSafetyPolicy({ caps: { repair: unlimited } });
+
+/** Every node is asked about, and the arbiter judges what is asked for. */
+function starts(world: CheckWorld) {
+  const context = aCheckContext({ checks: [aCheck("web")], safety, ...world });
+  const proposals = [...context.picture.nodes()].flatMap(({ name }) =>
+    decideCheckedNode(name, context).proposals.map(proposal => ({
+      subject: `node/${name}` as const,
+      rule: "checks",
+      proposal,
+    })),
+  );
+  const gates = { limits: [controlPlaneLimit(context)], vetoes: [remediationVeto(context)] };
+  const { commands, refusals, wakeAt } = arbitrate({ proposals, context, gates });
+  const started = commands.flatMap(command => (command.kind === "open-action" ? [command.spec.node.name] : []));
+  return { started, refusals, codes: refusals.map(({ code }) => code), wakeAt };
+}
+
+describe("the gate", () => {
+  const checks = [aCheck("web", { spec: { maxUnhealthy: 3 } })];
+
+  test("open, it lets all that are unhealthy start, the oldest failure first", () => {
+    const nodes = [
+      aNode("young", { ready: "False", since: at("40m") }),
+      aNode("old", { ready: "False", since: at("20m") }),
+      ...someNodes(4, 0),
+    ];
+    expect(starts({ checks, nodes }).started).toEqual(["old", "young"]);
+  });
+
+  test("closed, it lets none start: 4 of 7 at 3", () => {
+    const found = starts({ checks, nodes: someNodes(7, 4) });
+    expect(found.started).toEqual([]);
+    expect(found.refusals).toMatchObject(
+      Array.from({ length: 4 }, () => ({
+        code: "too-many-unhealthy",
+        message: "4 of 7 nodes of NodeHealthCheck web are not healthy, more than 3 (spec.maxUnhealthy: 3).",
+      })),
+    );
+  });
+
+  test("closed, what runs is only written down", () => {
+    const [check = aCheck("web")] = checks;
+    const remediations = [aRemediation({ of: check, on: "n0" })];
+    const found = starts({ checks, nodes: someNodes(7, 4), remediations });
+    expect(found.started).toEqual(["n0"]);
+  });
+
+  test("counts nodes that will be unhealthy soon", () => {
+    const fresh = { ready: "False" as const, since: at("1h") };
+    const nodes = [...someNodes(4, 1), aNode("x", fresh), aNode("y", fresh), aNode("z", fresh)];
+    expect(starts({ checks, nodes }).started).toEqual([]);
+  });
+});
+
+test("a pause stops new remediation and says who asked", () => {
+  const checks = [aCheck("web", { spec: { pauseRequests: ["CHG-7: new switches"] } })];
+  const found = starts({ checks, nodes: someNodes(3, 1) });
+  expect(found.started).toEqual([]);
+  expect(found.refusals).toMatchObject([
+    { code: "paused", message: "NodeHealthCheck web is paused: CHG-7: new switches" },
+  ]);
+});
+
+describe("an upgrade of the cluster", () => {
+  const nodes = someNodes(3, 1);
+  const upgrade = (more: Partial<UpgradeView>): UpgradeView => ({ isOpenShift: true, progressing: [], ...more });
+
+  test("by a ClusterVersion that progresses", () => {
+    const progressing = [{ name: "version", message: "Working towards 4.20" }];
+    expect(starts({ nodes, upgrade: upgrade({ progressing }) }).codes).toEqual(["cluster-upgrading"]);
+    expect(starts({ nodes, upgrade: upgrade({}) }).started).toEqual(["n0"]);
+  });
+
+  test("that cannot be told holds", () => {
+    const failure = "clusterversions is forbidden";
+    const found = starts({ nodes, upgrade: upgrade({ failure }) });
+    expect(found.refusals).toMatchObject([
+      { code: "upgrade-unknown", message: expect.stringContaining(failure) as string },
+    ]);
+  });
+
+  test("by a node that gets another machine configuration", () => {
+    const annotations = (desired: string) => ({
+      "machineconfiguration.openshift.io/currentConfig": "a",
+      "machineconfiguration.openshift.io/desiredConfig": desired,
+    });
+    expect(starts({ nodes: someNodes(3, 1, { annotations: annotations("b") }) }).codes).toEqual(["cluster-upgrading"]);
+    expect(starts({ nodes: someNodes(3, 1, { annotations: annotations("a") }) }).started).toEqual(["n0"]);
+  });
+
+  test.each([
+    { now: at("2h") - 1, started: [] },
+    { now: at("2h"), started: ["n0"] },
+  ])("by the annotation, until its deadline: $now", ({ now, started }) => {
+    const policy = aSafetyPolicy({ caps: { repair: unlimited } });
+    const meta = { ...policy.meta!, annotations: { "fettle.dev/cluster-upgrade": formatTime(at("2h")) } };
+    const found = starts({ nodes, safety: { ...policy, meta }, now });
+    expect(found.started).toEqual(started);
+    if (started.length === 0) expect(found.wakeAt).toBe(at("2h"));
+  });
+
+  test("by an annotation that nobody can read", () => {
+    const policy = aSafetyPolicy({ caps: { repair: unlimited } });
+    const meta = { ...policy.meta!, annotations: { "fettle.dev/cluster-upgrade": "tomorrow" } };
+    expect(starts({ nodes, safety: { ...policy, meta } }).codes).toEqual(["cluster-upgrading"]);
+  });
+});
+
+describe("a storm", () => {
+  const stormy = (active: string, cooling: string, since: Instant): NodeHealthCheckStatus => ({
+    conditions: [
+      {
+        type: "StormActive",
+        status: active,
+        reason: "HealthyNodeThresholdChange",
+        message: "",
+        lastTransitionTime: formatTime(since),
+      },
+      {
+        type: "StormCooldownActive",
+        status: cooling,
+        reason: "HealthyNodeThresholdChange",
+        message: "",
+        lastTransitionTime: formatTime(since),
+      },
+    ],
+  });
+  const check = (status: NodeHealthCheckStatus) =>
+    aCheck("web", { spec: { maxUnhealthy: 3, stormCooldownDuration: "10m" }, status });
+
+  test("that is written down holds starts though the gate is open again", () => {
+    const found = starts({ checks: [check(stormy("True", "False", t0))], nodes: someNodes(7, 1) });
+    expect(found.codes).toEqual(["storm-cooldown"]);
+  });
+
+  test.each([
+    { now: at("20m") - 1, started: [] },
+    { now: at("20m"), started: ["n0"] },
+  ])("cools down for its time: $now", ({ now, started }) => {
+    const found = starts({ checks: [check(stormy("True", "True", at("10m")))], nodes: someNodes(7, 1), now });
+    expect(found.started).toEqual(started);
+    if (started.length === 0) expect(found.wakeAt).toBe(at("20m"));
+  });
+
+  test("means nothing without a cooldown", () => {
+    const calm = aCheck("web", { spec: { maxUnhealthy: 3 }, status: stormy("True", "True", t0) });
+    expect(starts({ checks: [calm], nodes: someNodes(7, 1) }).started).toEqual(["n0"]);
+  });
+});
+
+describe("the control plane", () => {
+  const labels = { "node-role.kubernetes.io/control-plane": "" };
+  const masters = (sick: number) => someNodes(3, sick, { labels });
+  const generous = (name: string, template = templateRef()) =>
+    aCheck(name, { spec: { maxUnhealthy: "100%", remediationTemplate: template } });
+
+  test("one at a time, and workers beside it", () => {
+    const nodes = [...masters(2), aNode("worker", { ready: "False" })];
+    const found = starts({ checks: [generous("web")], nodes });
+    expect(found.started.sort()).toEqual(["n0", "worker"]);
+    expect(found.codes).toEqual(["cap-spent"]);
+  });
+
+  test("two checks with different templates never remediate two control-plane nodes at once", () => {
+    const other = templateRef("reboot", "RebootRemediationTemplate");
+    const first = generous("a");
+    const split = [
+      { ...first, selector: [{ key: "half", operator: "=" as const, values: ["a"] }] },
+      { ...generous("b", other), selector: [{ key: "half", operator: "=" as const, values: ["b"] }] },
+    ];
+    const nodes = ["a", "b", "c"].map(half =>
+      aNode(half, { ready: half === "c" ? "True" : "False", labels: { ...labels, half } }),
+    );
+    const templates = [aTemplate(), aTemplate("reboot", { kind: "RebootRemediationTemplate" })];
+    expect(starts({ checks: split, nodes, templates }).started.length).toBe(1);
+    // Also when the first one's object is there, whoever made it, and while it is being deleted.
+    const remediations = [aRemediation({ on: "a", isOfControlPlane: true, deletingSince: at("50m") })];
+    expect(starts({ checks: split, nodes: nodes.slice(1), templates, remediations }).started).toEqual([]);
+  });
+
+  test("not while another of its nodes goes away for another reason", () => {
+    const actions = [anAction("repair-n2", { node: "n2", spec: { action: "Repair" } })];
+    expect(starts({ checks: [generous("web")], nodes: masters(1), actions }).codes).toEqual(["cap-spent"]);
+  });
+
+  describe("with a PodDisruptionBudget over etcd", () => {
+    const guarded = (disruptionsAllowed: number, isReady: boolean | undefined) => {
+      const namespace = "openshift-etcd";
+      const pod = aPod("etcd-guard", { namespace, on: "n0", ...(isReady === undefined ? {} : { isReady }) });
+      const budgets = [aBudget("etcd-guard", { namespace, disruptionsAllowed })];
+      const pods = isReady === undefined ? [] : [pod];
+      return starts({ checks: [generous("web")], nodes: masters(1), pods, budgets });
+    };
+
+    test("that allows none and a member that serves: not", () => {
+      expect(guarded(0, true).refusals).toMatchObject([
+        { code: "etcd-quorum", message: expect.stringContaining("openshift-etcd/etcd-guard") as string },
+      ]);
+    });
+
+    test.each([
+      { allowed: 1, isReady: true },
+      { allowed: 0, isReady: false },
+      { allowed: 0, isReady: undefined },
+    ])("that allows $allowed, with a member that is ready: $isReady", ({ allowed, isReady }) => {
+      expect(guarded(allowed, isReady).started).toEqual(["n0"]);
+    });
+
+    test("on a plain cluster too, by the label of its static pod", () => {
+      const pods = [aPod("etcd-n0", { namespace: "kube-system", on: "n0", labels: { component: "etcd" } })];
+      const budgets = [aBudget("etcd", { namespace: "kube-system", selector: { matchLabels: { component: "etcd" } } })];
+      expect(starts({ checks: [generous("web")], nodes: masters(1), pods, budgets }).codes).toEqual(["etcd-quorum"]);
+    });
+  });
+});
+
+test("two checks that select one node: one remediation, and the other is told why it waits", () => {
+  const found = starts({ checks: [aCheck("a"), aCheck("b")], nodes: someNodes(3, 1) });
+  expect(found.started).toEqual(["n0"]);
+  expect(found.refusals).toMatchObject([
+    { code: "outranked", message: "Remediation (asked for by NodeHealthCheck a) comes first on node n0." },
+  ]);
+});
+
+test("an edit of selector or remediations while something runs holds new starts until that is over", () => {
+  const before = aCheck("web");
+  const after = aCheck("web", {
+    spec: { selector: { matchExpressions: [{ key: "no", operator: "DoesNotExist" }] } },
+    generation: 2,
+  });
+  const world = { checks: [after], nodes: someNodes(7, 2), remediations: [aRemediation({ of: before, on: "n0" })] };
+  const found = starts(world);
+  expect(found.refusals).toMatchObject([
+    { code: "edited-while-remediating", message: expect.stringContaining("node n0") as string },
+  ]);
+  expect(starts({ ...world, remediations: [] }).started.length).toBe(2);
+});
+
+test("a node with repair of its pool pending belongs to the repair", () => {
+  const actions = [anAction("repair-n0", { node: "n0", spec: { action: "Repair" } })];
+  expect(starts({ nodes: someNodes(3, 1), actions }).codes).toEqual(["already-going"]);
+});

@@ -1,0 +1,146 @@
+// What may hold back the start of a remediation beyond its node: the gate, a storm, a pause, an upgrade, an edit while
+// others run, and the rules for the control plane. None of it stops what has begun.
+
+import type { CheckView } from "../../snapshot/check-views.ts";
+import { formatTime } from "../../api/time.ts";
+import type { NodeView, PodView } from "../../snapshot/views.ts";
+import type { Limit } from "../caps.ts";
+import type { Proposal } from "../decision.ts";
+import type { Objection, Veto } from "../safety.ts";
+import { type Gate, gateOf, gateSentence } from "./gate.ts";
+import { isOfControlPlane } from "./manifest.ts";
+import { type Storm, stormOf } from "./storm.ts";
+import { clusterUpgrade, configuring } from "./upgrade.ts";
+import type { CheckContext } from "./words.ts";
+
+/** For one pass of the arbiter: each start is judged anew, and each check is looked at once. */
+export function remediationVeto(context: CheckContext): Veto {
+  const holdByCheck = new Map<CheckView, Objection | undefined>();
+  return proposal => {
+    const check = checkOf(proposal, context);
+    const node = context.picture.nodeByUid(proposal.node.uid);
+    // What is there already has begun; only its entry in the ledger is new.
+    if (check === undefined || node === undefined || isUnderWay(check, node, context)) return undefined;
+    if (!holdByCheck.has(check)) holdByCheck.set(check, checkHold(check, context));
+    return holdByCheck.get(check) ?? etcdGuard(node, context);
+  };
+}
+
+function isUnderWay(check: CheckView, { name }: NodeView, { checks }: CheckContext): boolean {
+  return checks.remediationsOf(check, name).length > 0;
+}
+
+/** What holds back every start of the check. */
+export function checkHold(check: CheckView, context: CheckContext): Objection | undefined {
+  const gate = gateOf(check, context);
+  return (
+    paused(check) ??
+    clusterUpgrade(context) ??
+    configuring(check, context) ??
+    edited(check, context) ??
+    closed(check, gate) ??
+    stormHold(check, stormOf(check, gate, context.now))
+  );
+}
+
+function checkOf({ action, askedBy }: Proposal, { checks }: CheckContext): CheckView | undefined {
+  if (action !== "Remediation" || askedBy.kind !== "NodeHealthCheck") return undefined;
+  const check = checks.check(askedBy.name);
+  return check?.uid === askedBy.uid ? check : undefined;
+}
+
+function paused({ name, effective: { pauseRequests } }: CheckView): Objection | undefined {
+  if (pauseRequests.length === 0) return undefined;
+  const message = `NodeHealthCheck ${name} is paused: ${pauseRequests.join("; ")}`;
+  return { code: "paused", message, liftedBy: "taking the entries out of spec.pauseRequests" };
+}
+
+/** Selector and remediations are locked while something is remediated: what is written now holds after that. */
+export function edited(check: CheckView, { checks }: CheckContext): Objection | undefined {
+  const under = checks.remediatedNodes(check).filter(node => isMadeUnderAnother(check, node, { checks }));
+  const [first] = under;
+  if (first === undefined) return undefined;
+  const others = under.length === 1 ? "" : ` and ${under.length - 1} more`;
+  return {
+    code: "edited-while-remediating",
+    message: `Selector or remediations of NodeHealthCheck ${check.name} were edited while node ${first}${others} was remediated: what was written before holds until that is over.`,
+    liftedBy: `the end of the remediation of node ${first}${others}, or the spec as it was`,
+  };
+}
+
+export function isMadeUnderAnother(
+  check: CheckView,
+  nodeName: string,
+  { checks }: Pick<CheckContext, "checks">,
+): boolean {
+  return checks
+    .remediationsOf(check, nodeName)
+    .some(({ madeUnder }) => madeUnder !== undefined && madeUnder !== check.madeUnder);
+}
+
+function closed(check: CheckView, gate: Gate): Objection | undefined {
+  if (gate.isOpen) return undefined;
+  return {
+    code: "too-many-unhealthy",
+    message: gateSentence(check, gate),
+    ...(gate.opensAt === undefined ? {} : { until: gate.opensAt }),
+    liftedBy: "recovery of nodes, or another spec.maxUnhealthy or spec.minHealthy",
+  };
+}
+
+function stormHold({ name }: CheckView, { isActive, endsAt }: Storm): Objection | undefined {
+  if (!isActive) return undefined;
+  const end = endsAt === undefined ? "" : ` until ${formatTime(endsAt)}`;
+  return {
+    code: "storm-cooldown",
+    message: `NodeHealthCheck ${name} waits${end} after a storm (spec.stormCooldownDuration).`,
+    ...(endsAt === undefined ? {} : { until: endsAt }),
+    liftedBy: "time",
+  };
+}
+
+/** Where a PodDisruptionBudget stands over etcd, its word holds: unless this member does not serve anyway. */
+function etcdGuard(node: NodeView, { picture }: CheckContext): Objection | undefined {
+  if (!isOfControlPlane(node)) return undefined;
+  for (const pod of [...picture.podsOn(node.name)].filter(isOfEtcd)) {
+    if (!pod.isReady) continue;
+    const budget = picture
+      .budgetsOver(pod)
+      .find(({ disruptionsAllowed, isObserved }) => disruptionsAllowed < 1 || !isObserved);
+    if (budget === undefined) continue;
+    const who = `PodDisruptionBudget ${budget.namespace}/${budget.name}`;
+    const message = `${who} allows no disruption of etcd, and pod ${pod.namespace}/${pod.name} on node ${node.name} is ready.`;
+    return { code: "etcd-quorum", message, liftedBy: `${who} allowing one` };
+  }
+  return undefined;
+}
+
+function isOfEtcd({ namespace, labels }: PodView): boolean {
+  return namespace === "openshift-etcd" || labels["component"] === "etcd" || labels["k8s-app"] === "etcd";
+}
+
+/** One node of the control plane at a time, over all checks and whoever takes one away. */
+export function controlPlaneLimit(context: CheckContext): Limit {
+  const { picture, checks } = context;
+  const busy = new Set(checks.controlPlaneRemediations().map(({ nodeName }) => nodeName));
+  for (const { node } of picture.departures()) {
+    const view = picture.nodeByUid(node.uid);
+    if (view !== undefined && isOfControlPlane(view)) busy.add(view.name);
+  }
+  return {
+    role: "cap",
+    place: { kind: "Default", path: "one node of the control plane at a time" },
+    what: "of the control plane and under remediation or going away",
+    allowed: 1,
+    counted: busy.size,
+    frees: [],
+    applies: proposal => isNewOnControlPlane(proposal, context),
+  };
+}
+
+function isNewOnControlPlane(proposal: Proposal, context: CheckContext): boolean {
+  const check = checkOf(proposal, context);
+  const node = context.picture.nodeByUid(proposal.node.uid);
+  if (check === undefined || node === undefined || !isOfControlPlane(node)) return false;
+  return !isUnderWay(check, node, context);
+}

@@ -1,0 +1,104 @@
+// Whether a node is healthy in the eyes of a check: which of its unhealthy conditions it has, since when by whose clock,
+// and when each is due. Knows no present time, so that what is told of it stays true.
+
+import type { Evidence } from "../../api/node-action.ts";
+import { formatDuration, formatTime, type Instant } from "../../api/time.ts";
+import type { CheckView, UnhealthyPair } from "../../snapshot/check-views.ts";
+import type { ConditionView, NodeView } from "../../snapshot/views.ts";
+import type { Context } from "../decision.ts";
+import { runBegan } from "../sickness-history.ts";
+import { shortReason } from "../sickness.ts";
+
+type Clock = NonNullable<Evidence["clock"]>;
+
+export type Match = {
+  readonly pair: UnhealthyPair;
+  readonly condition: ConditionView;
+  /** Absent: nobody can tell since when, so it is never due. */
+  readonly spell?: { readonly since: Instant; readonly clock: Clock; readonly dueAt: Instant };
+};
+
+/** No matches: healthy. Otherwise unhealthy from `dueAt` on, and until then not healthy either. */
+export type Health = { readonly matches: readonly Match[]; readonly dueAt: Instant | undefined };
+
+export function healthOf(node: NodeView, { pairs }: CheckView, { remembered }: Pick<Context, "remembered">): Health {
+  const matches = pairs.flatMap(pair => {
+    const condition = node.conditions.find(({ type, status }) => type === pair.type && status === pair.status);
+    return condition === undefined ? [] : matchOf({ node, pair, condition }, remembered?.sight);
+  });
+  const due = matches.flatMap(({ spell }) => spell?.dueAt ?? []);
+  return { matches, dueAt: due.length === 0 ? undefined : Math.min(...due) };
+}
+
+export function isHealthy({ matches }: Health): boolean {
+  return matches.length === 0;
+}
+
+/** At exactly the end of its duration a condition is due. */
+export function isUnhealthy({ dueAt }: Health, now: Instant): boolean {
+  return dueAt !== undefined && dueAt <= now;
+}
+
+type Sight = NonNullable<Context["remembered"]>["sight"];
+type Seen = { readonly node: NodeView; readonly pair: UnhealthyPair; readonly condition: ConditionView };
+
+/** The latest of what the reporter says, when we last saw it otherwise, and when the node came to be. */
+function matchOf({ node, pair, condition }: Seen, sight: Sight | undefined): Match {
+  const history = sight?.history(node.uid, condition.type);
+  const said = history?.since ?? condition.since;
+  if (said === undefined || !Number.isFinite(pair.durationMs)) return { pair, condition };
+  const seen = history && runBegan(history.stretches, ({ status }) => status === pair.status);
+  const since = Math.max(said, seen ?? said, node.createdAt);
+  const clock = since === condition.since ? "Reporter" : since === node.createdAt ? "Creation" : "Observer";
+  return { pair, condition, spell: { since, clock, dueAt: since + pair.durationMs } };
+}
+
+/** Since when its conditions have been well, as far as they say; for people, and to notice a failure in between. */
+export function wellSince(node: NodeView, { pairs }: CheckView, { remembered }: Pick<Context, "remembered">): Instant {
+  const types = new Set(pairs.map(({ type }) => type));
+  const instants = node.conditions.flatMap(({ type, since }) =>
+    types.has(type) ? (remembered?.sight.history(node.uid, type)?.since ?? since ?? []) : [],
+  );
+  return Math.max(node.createdAt, ...instants);
+}
+
+/** For the ledger: what is due, the earliest first. */
+export function evidenceOf(
+  { matches }: Health,
+  { node, now }: { readonly node: NodeView; readonly now: Instant },
+): readonly Omit<Evidence, "seenAt">[] {
+  return inOrder(matches)
+    .filter(({ spell }) => spell !== undefined && spell.dueAt <= now)
+    .slice(0, 100)
+    .map(match => ({
+      kind: "Condition",
+      conditionType: match.condition.type,
+      conditionStatus: match.condition.status,
+      conditionReason: shortReason(match.condition),
+      message: sentenceOf(match),
+      since: formatTime(match.spell?.since ?? 0),
+      clock: match.spell?.clock ?? "Reporter",
+      toleration: formatDuration(match.pair.durationMs),
+      dueAt: formatTime(match.spell?.dueAt ?? 0),
+      resourceVersion: node.resourceVersion,
+    }));
+}
+
+/** The match that is due first, or the first that nobody can time. */
+export function firstMatch({ matches }: Health): Match | undefined {
+  return inOrder(matches)[0];
+}
+
+function inOrder(matches: readonly Match[]): readonly Match[] {
+  const place = ({ spell }: Match) => spell?.dueAt ?? Number.POSITIVE_INFINITY;
+  return [...matches].sort((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
+}
+
+/** In instants, so that it stays true. */
+export function sentenceOf({ pair, condition, spell }: Match): string {
+  const reason = condition.reason === "" ? "" : ` (${shortReason(condition)})`;
+  const state = `${condition.type}=${condition.status}${reason}`;
+  if (spell === undefined) return `${state}, and nobody can tell since when`;
+  const until = formatTime(spell.dueAt);
+  return `${state} since ${formatTime(spell.since)}; it is borne for ${formatDuration(pair.durationMs)}, until ${until}`;
+}

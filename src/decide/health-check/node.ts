@@ -1,0 +1,133 @@
+// The rule of a node under health checks: for each check that selects it or has remediated it, whether it is asked for,
+// carried on with or let go, and the entry in the ledger that stands for it.
+
+import { confirmedHealthyKey } from "../../api/node-health-check-contract.ts";
+import { endedStep } from "../../snapshot/ended-remediations.ts";
+import type { CheckView } from "../../snapshot/check-views.ts";
+import type { ActionView, NodeView } from "../../snapshot/views.ts";
+import { type ActionProgress, nothing } from "../decision.ts";
+import { ask } from "./ask.ts";
+import { carryOn, isOver } from "./course.ts";
+import { isMadeUnderAnother } from "./holds.ts";
+import { giveBack } from "./lease.ts";
+import { isMadeBy } from "./manifest.ts";
+import { healthOf, isHealthy, isUnhealthy } from "./node-health.ts";
+import { forgetDelay, recover } from "./recovery.ts";
+import { isInSight } from "./templates.ts";
+import { type CheckContext, type CheckDecision, type Patient, together } from "./words.ts";
+
+export function decideCheckedNode(name: string, context: CheckContext): CheckDecision {
+  const node = context.picture.node(name);
+  if (node === undefined) return nothing;
+  const patients = context.checks.concerning(name).map(check => patientOf(node, check, context));
+  return together([...patients.map(patient => decidePatient(patient, context)), confirmed(node, patients)]);
+}
+
+function patientOf(node: NodeView, check: CheckView, context: CheckContext): Patient {
+  const { picture, checks, epoch } = context;
+  const open = picture.openActionOn(node.uid);
+  const isOurs = open?.spec.action === "Remediation" && open.spec.askedBy.uid === check.uid;
+  const isUsable = isOurs && !open.isProvisional && open.spec.epoch === epoch;
+  const remediations = [...checks.remediationsOf(check, node.name)].sort(
+    (a, b) => a.createdAt - b.createdAt || (a.uid < b.uid ? -1 : 1),
+  );
+  return {
+    node,
+    check,
+    isSelected: checks.selects(check, node.name) || isMadeUnderAnother(check, node.name, context),
+    health: healthOf(node, check, context),
+    remediations,
+    action: isUsable ? open : undefined,
+  };
+}
+
+function decidePatient(patient: Patient, context: CheckContext): CheckDecision {
+  const { node, check, health, remediations, action, isSelected } = patient;
+  // What is not understood or not seen whole is left as it is: a remediation that runs must not end by a doubt.
+  if (check.selector === undefined || !isInSight(check, context)) return ask({ ...patient, isSelected: true }, context);
+  if (action === undefined && remediations.length === 0) {
+    const isAsked = context.picture.openActionOn(node.uid)?.spec.askedBy.uid === check.uid;
+    // Between its entry and our seeing it, or while an older leader's entry is adopted.
+    if (isAsked) return nothing;
+    return together([ask(patient, context), { ...nothing, commands: giveBack(node.name, check.name, context) }]);
+  }
+  // Somebody removed it, or it is done: the entry ends, and what is still unhealthy then is asked for anew.
+  if (action !== undefined && hasStarted(action) && remediations.length === 0) {
+    return keptInLedger(patient, action, context);
+  }
+  const isWell = isHealthy(health) || !isSelected;
+  const course = isWell
+    ? recover(patient, context)
+    : together([forgetDelay(patient, context), carryOn(patient, context)]);
+  if (action !== undefined) return together([course, keptInLedger(patient, action, context)]);
+  // It runs and the ledger does not know of it: after an update from another controller, or under a new node.
+  return isWell ? course : together([course, ask(patient, context)]);
+}
+
+/** What the ledger says of it. */
+function keptInLedger(patient: Patient, action: ActionView, context: CheckContext): CheckDecision {
+  const progress = progressOf(patient, action, context);
+  if (progress === undefined) return nothing;
+  const { name, uid, resourceVersion } = action;
+  const why = progress.outcome ?? `Node ${patient.node.name} is being remediated.`;
+  return {
+    ...nothing,
+    commands: [{ kind: "update-action", why, action: { name, uid }, resourceVersion, progress }],
+  };
+}
+
+/** Undefined: it says so already. */
+function progressOf(patient: Patient, action: ActionView, { now }: CheckContext): ActionProgress | undefined {
+  const { node, check, health, remediations, isSelected } = patient;
+  if (remediations.length > 0) return running(patient, action, now);
+  const isWell = isHealthy(health) || !isSelected;
+  if (hasStarted(action)) {
+    const how = isWell
+      ? "is healthy again and its remediation is removed"
+      : "is unhealthy, and its remediation was removed by somebody";
+    return over(action, `Node ${node.name} ${how}.`, "Done");
+  }
+  if (isUnhealthy(health, now) && isSelected) return undefined;
+  return over(
+    action,
+    `Node ${node.name} was no longer unhealthy by NodeHealthCheck ${check.name} before anything was done.`,
+    "Abandoned",
+  );
+}
+
+function hasStarted({ status }: ActionView): boolean {
+  return status.phase === "Running" || status.startedAt !== undefined;
+}
+
+function over({ status }: ActionView, outcome: string, phase: "Done" | "Abandoned"): ActionProgress {
+  const done = (status.steps ?? []).map(({ name }) => ({ name, isFinished: true }));
+  return { phase, waitingFor: null, outcome, steps: [...done, { name: endedStep, isFinished: true }] };
+}
+
+function running({ check, remediations }: Patient, { status }: ActionView, now: number): ActionProgress | undefined {
+  const steps = check.steps.flatMap((step, index) => {
+    const made = remediations.find(one => isMadeBy(step, one));
+    return made === undefined ? [] : { name: `remediation-${index + 1}`, isFinished: isOver(made, step, now) };
+  });
+  const written = (status.steps ?? []).map(({ name, finishedAt }) => `${name} ${finishedAt !== undefined}`);
+  const shall = steps.map(({ name, isFinished }) => `${name} ${isFinished}`);
+  if (status.phase === "Running" && written.join() === shall.join()) return undefined;
+  return { phase: "Running", waitingFor: null, steps };
+}
+
+/** A confirmation is used up once nothing is left that it could remove, else it would confirm the next failure too. */
+function confirmed(node: NodeView, patients: readonly Patient[]): CheckDecision {
+  const isUsedUp = patients.every(({ health, remediations }) => isHealthy(health) && remediations.length === 0);
+  if (node.annotations[confirmedHealthyKey] === undefined || patients.length === 0 || !isUsedUp) return nothing;
+  return {
+    ...nothing,
+    commands: [
+      {
+        kind: "update-node",
+        why: `Node ${node.name} is healthy and nothing of its remediation is left to confirm.`,
+        node: { name: node.name, uid: node.uid },
+        change: { annotations: { [confirmedHealthyKey]: null } },
+      },
+    ],
+  };
+}

@@ -1,0 +1,176 @@
+// What a check says of itself: how many nodes it sees and how many are healthy, which are not and what is done for them,
+// and what holds it back. Recomputed whole each time, so that nothing of a node that is gone is left in it.
+
+import type { NodeHealthCheckStatus } from "../../api/node-health-check.ts";
+import { isEqual } from "../../api/schema/correlate.ts";
+import { formatTime, parseTime } from "../../api/time.ts";
+import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
+import type { NodeView } from "../../snapshot/views.ts";
+import { confirmedHealthyKey } from "../../api/node-health-check-contract.ts";
+import { sameConditions, withCondition } from "../conditions.ts";
+import type { ConditionChange } from "../decision.ts";
+import type { Objection } from "../safety.ts";
+import { isOver } from "./course.ts";
+import { isMadeBy } from "./manifest.ts";
+import { healthOf, isHealthy, isUnhealthy, wellSince } from "./node-health.ts";
+import { type Storm, stormConditions } from "./storm.ts";
+import type { Disabling } from "./templates.ts";
+import type { CheckContext, RemediationCommand } from "./words.ts";
+
+type Status = Omit<NodeHealthCheckStatus, "conditions" | "lastUpdateTime" | "inFlightRemediations">;
+type Entry = NonNullable<NodeHealthCheckStatus["unhealthyNodes"]>[number];
+
+/** What was found out about the check before. */
+export type Findings = {
+  readonly disabling: Disabling | undefined;
+  /** What holds back its starts. */
+  readonly hold: Objection | undefined;
+  readonly storm: Storm;
+};
+
+/** As many as the kind's schema takes. */
+const entriesMax = 2_000;
+const namesMax = 10;
+/** Of conditions and of status.reason, as the schema has it. */
+const messageMax = 4_096;
+
+/** Undefined: what is written says it already. */
+export function statusUpdate(
+  check: CheckView,
+  findings: Findings,
+  context: CheckContext,
+): RemediationCommand | undefined {
+  const entries = entriesOf(check, context);
+  const status = statusOf(check, { findings, entries }, context);
+  const conditions = conditionsOf(check, findings, context);
+  if (isWritten(check, status) && sameConditions(check.conditions, conditions)) return undefined;
+  return {
+    kind: "update-check",
+    why: `NodeHealthCheck ${check.name} says how it stands.`,
+    check: { name: check.name, uid: check.uid },
+    status: { ...status, conditions },
+  };
+}
+
+function isWritten({ status }: CheckView, shall: Status): boolean {
+  return Object.entries(shall).every(([field, value]) => isEqual(status[field as keyof Status], value));
+}
+
+type Seen = { readonly findings: Findings; readonly entries: readonly Entry[] };
+
+function statusOf(check: CheckView, { findings, entries }: Seen, { checks }: CheckContext): Required<Status> {
+  const observedNodes = checks.selectedCount(check);
+  return {
+    observedGeneration: check.generation,
+    observedNodes,
+    healthyNodes: observedNodes - checks.notHealthyCount(check),
+    unhealthyNodes: [...entries].slice(0, entriesMax),
+    ...phaseOf(check, findings, entries),
+  };
+}
+
+function phaseOf(
+  { effective: { pauseRequests } }: CheckView,
+  { disabling, hold }: Findings,
+  entries: readonly Entry[],
+): Required<Pick<Status, "phase" | "reason">> {
+  const remediated = entries.filter(({ remediations }) => remediations !== undefined).length;
+  if (disabling !== undefined) return { phase: "Disabled", reason: cut(`${disabling.reason}: ${disabling.message}`) };
+  if (pauseRequests.length > 0) return { phase: "Paused", reason: cut(pauseRequests.join("; ")) };
+  const held = hold === undefined ? "" : ` Nothing new starts: ${hold.message}`;
+  if (remediated === 0) return { phase: "Enabled", reason: cut(`Nothing is being remediated.${held}`) };
+  const nodes = remediated === 1 ? "1 node is" : `${remediated} nodes are`;
+  return { phase: "Remediating", reason: cut(`${nodes} being remediated.${held}`) };
+}
+
+/** Those that are unhealthy or remediated, also where the node itself is gone; in the order of names. */
+function entriesOf(check: CheckView, context: CheckContext): readonly Entry[] {
+  const { checks, picture, now } = context;
+  const nodes = new Map<string, NodeView | undefined>();
+  for (const node of checks.notHealthy(check)) nodes.set(node.name, node);
+  for (const name of checks.remediatedNodes(check)) nodes.set(name, picture.node(name));
+  return [...nodes]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, node]) => {
+      const made = checks.remediationsOf(check, name);
+      const isDue = node !== undefined && isUnhealthy(healthOf(node, check, context), now);
+      if (made.length === 0) return isDue ? { name } : [];
+      const remediations = [...made]
+        .sort((a, b) => a.createdAt - b.createdAt || (a.uid < b.uid ? -1 : 1))
+        .map(remediation);
+      return { name, remediations, ...(node === undefined ? {} : recoveryOf(node, check, context)) };
+    });
+}
+
+function remediation({ apiVersion, kind, namespace, name, uid, createdAt, timedOut, templateName }: RemediationView) {
+  const resource = { apiVersion, kind, name, ...(namespace === "" ? {} : { namespace }), uid };
+  return {
+    resource,
+    started: formatTime(createdAt),
+    ...(timedOut === undefined || !parseTime(timedOut).ok ? {} : { timedOut }),
+    ...(templateName === undefined ? {} : { templateName }),
+  };
+}
+
+function recoveryOf(node: NodeView, check: CheckView, context: CheckContext): Partial<Entry> {
+  if (!isHealthy(healthOf(node, check, context))) return {};
+  const isConfirmed = node.annotations[confirmedHealthyKey] !== undefined;
+  const stands = context.checks.remediationsOf(check, node.name).some(one => one.deletingSince === undefined);
+  return {
+    conditionsHealthyTimestamp: formatTime(wellSince(node, check, context)),
+    ...(check.healthyDelayMs !== 0 && !isConfirmed && stands ? { healthyDelayed: true } : {}),
+  };
+}
+
+function conditionsOf(check: CheckView, findings: Findings, context: CheckContext): readonly ConditionChange[] {
+  const told = [
+    disabledCondition(findings),
+    allowedCondition(findings),
+    noTemplateLeft(check, context),
+    ...stormConditions(check, findings.storm),
+  ];
+  return told.reduce<readonly ConditionChange[]>(withCondition, check.conditions);
+}
+
+function disabledCondition({ disabling }: Findings): ConditionChange {
+  const type = "Disabled";
+  if (disabling === undefined) return { type, status: "False", reason: "NodeHealthCheckEnabled", message: "" };
+  return { type, status: "True", reason: disabling.reason, message: cut(disabling.message) };
+}
+
+/** Whether something new may start, and if not, what holds it. */
+function allowedCondition({ hold, disabling }: Findings): ConditionChange {
+  const type = "RemediationAllowed";
+  if (disabling !== undefined) return { type, status: "False", reason: "Disabled", message: cut(disabling.message) };
+  if (hold === undefined) return { type, status: "True", reason: "RemediationAllowed", message: "" };
+  const reason = hold.code.replace(/(^|-)([a-z])/g, (_, __, letter: string) => letter.toUpperCase());
+  return { type, status: "False", reason, message: cut(hold.message) };
+}
+
+/** Nodes on which every remediation was tried in vain. */
+export function nodesWithoutTemplate(check: CheckView, context: CheckContext): readonly string[] {
+  const { checks, now } = context;
+  return checks
+    .notHealthy(check)
+    .filter(node => isUnhealthy(healthOf(node, check, context), now))
+    .filter(({ name }) => {
+      const made = checks.remediationsOf(check, name);
+      return (
+        made.length > 0 && check.steps.every(step => made.some(one => isMadeBy(step, one) && isOver(one, step, now)))
+      );
+    })
+    .map(({ name }) => name);
+}
+
+function noTemplateLeft(check: CheckView, context: CheckContext): ConditionChange {
+  const type = "NoTemplateLeft";
+  const names = nodesWithoutTemplate(check, context);
+  if (names.length === 0) return { type, status: "False", reason: "TemplatesLeft", message: "" };
+  const more = names.length > namesMax ? ` and ${names.length - namesMax} more` : "";
+  const message = `Every remediation was tried in vain on ${names.slice(0, namesMax).join(", ")}${more}.`;
+  return { type, status: "True", reason: "AllTried", message };
+}
+
+function cut(text: string): string {
+  return text.length <= messageMax ? text : `${text.slice(0, messageMax - 1)}…`;
+}

@@ -1,0 +1,56 @@
+// Whether the cluster is being upgraded, as far as that can be seen: nodes that are restarted on purpose look sick. What
+// cannot be seen holds too, and says so.
+
+import { clusterUpgradeAnnotation } from "../../api/safety-policy.ts";
+import { currentConfigKey, desiredConfigKey } from "../../api/node-health-check-contract.ts";
+import { formatTime, parseTime } from "../../api/time.ts";
+import type { CheckView } from "../../snapshot/check-views.ts";
+import type { Objection } from "../safety.ts";
+import type { CheckContext } from "./words.ts";
+
+const code = "cluster-upgrading";
+
+/** Of the whole cluster. */
+export function clusterUpgrade(context: CheckContext): Objection | undefined {
+  return announced(context) ?? undetected(context) ?? progressing(context);
+}
+
+/** The deadline that somebody, or the upgrade's own pipeline, has written. */
+function announced({ picture: { safety }, now }: CheckContext): Objection | undefined {
+  const written = safety.meta?.annotations[clusterUpgradeAnnotation];
+  if (written === undefined) return undefined;
+  const deadline = parseTime(written);
+  const liftedBy = `taking ${clusterUpgradeAnnotation} off SafetyPolicy default`;
+  if (!deadline.ok) {
+    const message = `SafetyPolicy default says ${clusterUpgradeAnnotation}, and until when cannot be read: ${deadline.error}.`;
+    return { code, message, liftedBy };
+  }
+  if (deadline.value <= now) return undefined;
+  const message = `The cluster is being upgraded until ${formatTime(deadline.value)}, says SafetyPolicy default.`;
+  return { code, message, until: deadline.value, liftedBy };
+}
+
+function undetected({ checks: { upgrade } }: CheckContext): Objection | undefined {
+  if (upgrade.failure === undefined) return undefined;
+  const message = `Whether the cluster is being upgraded cannot be told: ${upgrade.failure}`;
+  return { code: "upgrade-unknown", message, liftedBy: "leave to read ClusterVersions" };
+}
+
+function progressing({ checks: { upgrade } }: CheckContext): Objection | undefined {
+  const [first] = upgrade.progressing;
+  if (first === undefined) return undefined;
+  const message = `ClusterVersion ${first.name} is progressing: ${first.message}`;
+  return { code, message, liftedBy: "the end of the upgrade" };
+}
+
+/** The machine-config operator is at work on a node that is not healthy: what else fails may be its doing. */
+export function configuring(check: CheckView, { checks }: CheckContext): Objection | undefined {
+  const node = checks.notHealthy(check).find(({ annotations }) => {
+    const desired = annotations[desiredConfigKey];
+    return desired !== undefined && desired !== annotations[currentConfigKey];
+  });
+  if (node === undefined) return undefined;
+  const shall = node.annotations[desiredConfigKey];
+  const message = `Node ${node.name} of NodeHealthCheck ${check.name} is being configured anew, to ${shall}.`;
+  return { code, message, liftedBy: `the end of the configuration of node ${node.name}` };
+}
