@@ -10,6 +10,7 @@ import { execute } from "../src/control/execute.ts";
 import { guardedApi, guardedProvider } from "../src/control/guard.ts";
 import type { InstanceProvider, KubeApi } from "../src/control/ports.ts";
 import { nodes, pods } from "../src/control/resources.ts";
+import { Searches } from "../src/control/searches.ts";
 import type { Command, Outcome } from "../src/decide/decision.ts";
 import { ApiServer } from "../src/sim/api-server.ts";
 import { VirtualClock } from "../src/sim/clock.ts";
@@ -74,8 +75,9 @@ export class EmbeddedExecution {
     const guard = { signal: this.abort.signal, isInTerm: () => this.isInTerm };
     const settings = { cluster: "blue", dryRun: false, foreignClaims: "ignore" } as const;
     const api = guardedApi(this.#observed(), guard);
+    const searches = new Searches(picture);
     const provider = guardedProvider(this.provider, guard);
-    return this.settle(execute(command, { api, provider, picture, clock, settings, epoch: 1 }));
+    return this.settle(execute(command, { api, provider, picture, clock, settings, epoch: 1, searches, signal: this.abort.signal }));
   }
 
   /** Creates it, and the picture shows it. */

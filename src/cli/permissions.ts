@@ -53,6 +53,13 @@ const everywhere: readonly Permission[] = [
   },
   { group: "", resource: "pods/eviction", verbs: ["create"], why: "Drains go by eviction, which budgets can refuse." },
   { group: "", resource: "persistentvolumeclaims", verbs: watched, why: "Which volumes a drained pod leaves behind." },
+  ...[
+    { group: "apps", resource: "daemonsets" },
+    { group: "", resource: "namespaces" },
+    { group: "", resource: "persistentvolumes" },
+    { group: "storage.k8s.io", resource: "storageclasses" },
+    { group: "storage.k8s.io", resource: "csinodes" },
+  ].map(kind => ({ ...kind, verbs: watched, why: "Where a pod that waits could run." })),
   {
     group: "storage.k8s.io",
     resource: "volumeattachments",

@@ -21,6 +21,7 @@ import { guardedApi, guardedProvider } from "./guard.ts";
 import { type Ended, type Errand, laidOver, Lanes } from "./lanes.ts";
 import type { Leadership } from "./leader.ts";
 import type { Clock, InstanceProvider, KubeApi } from "./ports.ts";
+import { Searches } from "./searches.ts";
 import type { Standing } from "./standing.ts";
 
 type DispatchOptions = {
@@ -50,9 +51,11 @@ export class Dispatch {
   /** What a dry run has shown already, by rule and subject. */
   readonly #shown = new Map<string, ReadonlySet<string>>();
   #holding: readonly Hold[] = [];
+  readonly #searches: Searches;
 
   constructor(options: DispatchOptions) {
     this.#options = options;
+    this.#searches = new Searches(options.picture);
     const { clock, random, leadership } = options;
     this.lanes = new Lanes({
       clock,
@@ -102,7 +105,7 @@ export class Dispatch {
     return picture.staleness !== undefined && destructiveKinds.has(command.kind) ? "stale" : undefined;
   }
 
-  /** Records of dry runs, and questions to the provider: they change nothing that is real. */
+  /** Records of dry runs, questions to the provider, and searches: they change nothing that is real. */
   #isOfDryRun(command: Command): boolean {
     switch (command.kind) {
       case "open-action":
@@ -114,6 +117,7 @@ export class Dispatch {
       }
       case "look-up-instance":
       case "list-instances":
+      case "search":
         return true;
       default:
         return false;
@@ -152,7 +156,7 @@ export class Dispatch {
       picture.expect(command, clock.now());
       changed();
     }
-    const parts = { picture, clock, settings, epoch };
+    const parts = { picture, clock, settings, epoch, signal, searches: this.#searches };
     return execute(command, { api: guardedApi(api, guard), provider: guardedProvider(provider, guard), ...parts });
   }
 

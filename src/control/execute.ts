@@ -10,6 +10,7 @@ import { rebootInstance } from "./execute-reboot.ts";
 import { startAction } from "./execute-start.ts";
 import type { Execution } from "./execution.ts";
 import { outcomeOf } from "./outcome.ts";
+import { search } from "./search.ts";
 
 export async function execute(command: Command, execution: Execution): Promise<Outcome> {
   try {
@@ -37,6 +38,8 @@ function carriedOut(command: Command, execution: Execution): Promise<Outcome> {
       return rebootInstance(command, execution);
     case "list-instances":
       return listInstances(execution);
+    case "search":
+      return search(execution);
     case "update-node":
       return updateNode(command, execution);
     case "delete-node":

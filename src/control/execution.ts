@@ -10,6 +10,7 @@ import type { GuardedApi, GuardedProvider } from "./guard.ts";
 import { isConflict, Stale } from "./outcome.ts";
 import { keyOf } from "./patch.ts";
 import type { Clock } from "./ports.ts";
+import type { Searches } from "./searches.ts";
 
 export type Execution = {
   readonly api: GuardedApi;
@@ -18,6 +19,10 @@ export type Execution = {
   readonly clock: Clock;
   readonly settings: Settings;
   readonly epoch: number;
+  /** Whoever searches works on what they keep. */
+  readonly searches: Searches;
+  /** Of the command's time-out. */
+  readonly signal: AbortSignal;
 };
 
 export const done: Outcome = { result: "done" };

@@ -9,7 +9,18 @@ import type { NodeSeen } from "../decide/correlated.ts";
 import type { Kind, View } from "../snapshot/kind.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Fed, Feed } from "./ports.ts";
-import { attachments, disruptionBudgets, nodes, pods, volumeClaims } from "./resources.ts";
+import {
+  attachments,
+  csiNodes,
+  daemonSets,
+  disruptionBudgets,
+  namespaces,
+  nodes,
+  pods,
+  storageClasses,
+  volumeClaims,
+  volumes,
+} from "./resources.ts";
 
 export type WatchedKind = { readonly resource: Resource; readonly fed: Fed };
 
@@ -32,15 +43,26 @@ const sources: readonly Source[] = [
   { kind: "volume-claim", resource: volumeClaims },
 ];
 
+/** What only searches for places read. */
+const searched: readonly Source[] = [
+  { kind: "daemon-set", resource: daemonSets },
+  { kind: "namespace", resource: namespaces },
+  { kind: "volume", resource: volumes },
+  { kind: "storage-class", resource: storageClasses },
+  { kind: "csi-node", resource: csiNodes },
+];
+
 export type FeedHandlers = {
   /** The picture has taken something in. */
   changed(): void;
   /** A node looks otherwise than before, and the picture has it. */
   nodeSeen(seen: NodeSeen): void;
+  /** Whether places are searched for pods: what only that needs is watched only then. */
+  readonly isSearching?: boolean;
 };
 
 export function startFeeds(feed: Feed, picture: ClusterPicture, handlers: FeedHandlers): readonly WatchedKind[] {
-  return sources.map(({ kind, resource, selection }) => {
+  return [...sources, ...(handlers.isSearching ? searched : [])].map(({ kind, resource, selection }) => {
     const options = { resource, ...(selection ? { selection } : {}) };
     return { resource, fed: start(kind, { feed, picture, options, handlers }) };
   });

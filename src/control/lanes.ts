@@ -51,6 +51,7 @@ const timeoutMsByKind: Partial<Record<CommandKind, Millis>> = {
   "delete-instance": 60_000,
   "reboot-instance": 60_000,
   "list-instances": 60_000,
+  search: 60_000,
 };
 const postponeMs: Millis = 1_000;
 /** Long enough for any wait of a lane to be over. */

@@ -12,6 +12,41 @@ export const volumeClaims: Resource = {
   kind: "PersistentVolumeClaim",
   namespaced: true,
 };
+export const volumes: Resource = {
+  group: "",
+  version: "v1",
+  plural: "persistentvolumes",
+  kind: "PersistentVolume",
+  namespaced: false,
+};
+export const storageClasses: Resource = {
+  group: "storage.k8s.io",
+  version: "v1",
+  plural: "storageclasses",
+  kind: "StorageClass",
+  namespaced: false,
+};
+export const csiNodes: Resource = {
+  group: "storage.k8s.io",
+  version: "v1",
+  plural: "csinodes",
+  kind: "CSINode",
+  namespaced: false,
+};
+export const namespaces: Resource = {
+  group: "",
+  version: "v1",
+  plural: "namespaces",
+  kind: "Namespace",
+  namespaced: false,
+};
+export const daemonSets: Resource = {
+  group: "apps",
+  version: "v1",
+  plural: "daemonsets",
+  kind: "DaemonSet",
+  namespaced: true,
+};
 export const disruptionBudgets: Resource = {
   group: "policy",
   version: "v1",

@@ -28,7 +28,7 @@ const blocked: Judged = { rule: "blocked", subject: "cluster" };
 
 const withArbiter: ReadonlySet<string> = new Set([arbiter, safety, blocked].map(({ rule }) => rule));
 
-const kinds: readonly SubjectKind[] = ["pool", "claim", "node", "action", "cluster"];
+const kinds: readonly SubjectKind[] = ["pool", "claim", "node", "action", "pod", "cluster"];
 
 type TurnHandlers = {
   refused(refusal: Refusal): void;

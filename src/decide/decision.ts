@@ -7,7 +7,7 @@ import type { Manifest } from "../api/meta.ts";
 import type { NodePoolStatus } from "../api/node-pool.ts";
 import type { SafetyPolicyStatus } from "../api/safety-policy.ts";
 import type { Taint } from "../api/taint.ts";
-import type { Instant } from "../api/time.ts";
+import type { Instant, Millis } from "../api/time.ts";
 import type { Picture, Subject, SubjectKind } from "../snapshot/picture.ts";
 import type { ConditionView } from "../snapshot/views.ts";
 import type { Remembered } from "./remembered.ts";
@@ -76,6 +76,8 @@ export type Command = { readonly why: string } & (
       readonly bootID: string;
     }
   | { readonly kind: "list-instances" }
+  /** Beside the turns; what it finds comes into the picture. `askedAt`: when it was due. */
+  | { readonly kind: "search"; readonly for: "provisioning"; readonly askedAt: Instant }
   | { readonly kind: "update-node"; readonly node: Target; readonly change: NodeChange }
   | { readonly kind: "delete-node"; readonly node: Target }
   | { readonly kind: "evict-pod"; readonly pod: Target & { readonly namespace: string } }
@@ -187,6 +189,10 @@ export type Settings = {
   readonly cluster: string;
   readonly dryRun: boolean;
   readonly foreignClaims: "ignore" | "repair";
+  /** Pods that want a node are looked at together once none has come for so long. Default 1 s. */
+  readonly batchIdleMs?: Millis;
+  /** And no later than this after the first of them came. Default 10 s. */
+  readonly batchMaxMs?: Millis;
 };
 
 export type Context = {
@@ -200,7 +206,15 @@ export type Context = {
 };
 
 /** The parts that --controllers can switch off. */
-export const controllers = ["lifecycle", "termination", "replicas", "garbage", "ledger", "repair"] as const;
+export const controllers = [
+  "lifecycle",
+  "termination",
+  "replicas",
+  "garbage",
+  "ledger",
+  "repair",
+  "provisioning",
+] as const;
 export type ControllerName = (typeof controllers)[number];
 
 /** One rule judges one subject at a time. */
@@ -253,6 +267,8 @@ export function laneOf(command: Command): string {
       return `instance/${command.providerID}`;
     case "list-instances":
       return "instances";
+    case "search":
+      return `search/${command.for}`;
     case "update-node":
     case "delete-node":
       return `node/${command.node.name}`;

@@ -87,10 +87,13 @@ function startupTaint({ spec }: ClaimView, { name, taints }: NodeView): Want | u
   };
 }
 
+/** Goes by itself when the node has come up. */
+export function isEphemeralTaint(taint: Taint): boolean {
+  return taint.key.startsWith(ephemeralPrefix) || ephemeralTaints.some(known => isSameTaint(known, taint));
+}
+
 function ephemeralTaint({ name, taints }: NodeView): Want | undefined {
-  const taint = taints.find(
-    present => present.key.startsWith(ephemeralPrefix) || ephemeralTaints.some(known => isSameTaint(known, present)),
-  );
+  const taint = taints.find(isEphemeralTaint);
   if (taint === undefined) return undefined;
   return {
     code: "ephemeral-taints-exist",

@@ -8,6 +8,7 @@ import { nodeDeletion } from "./departing.ts";
 import { garbage } from "./garbage.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { pool } from "./pool.ts";
+import { pendingPod, plannedClaims, provisioning } from "./provisioning/provisioning.ts";
 import { readiness } from "./readiness.ts";
 import { repair } from "./repair.ts";
 import { rebootRule } from "./reboot.ts";
@@ -19,6 +20,9 @@ export const rules: readonly Rule[] = [
   lifecycle,
   pool,
   replicas,
+  provisioning,
+  plannedClaims,
+  pendingPod,
   readiness,
   repair,
   nodeDeletion,
@@ -62,5 +66,7 @@ function viewsOf(kind: Exclude<SubjectKind, "cluster">, picture: Picture): Itera
       return picture.pools();
     case "action":
       return picture.actions();
+    case "pod":
+      return [...picture.wantingPods()].map(({ namespace, name }) => ({ name: `${namespace}/${name}` }));
   }
 }

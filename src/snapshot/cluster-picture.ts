@@ -13,12 +13,20 @@ import {
 } from "./dependencies.ts";
 import { type Effect, InFlight } from "./in-flight.ts";
 import { IndexedPicture } from "./indexed-picture.ts";
-import { type Identity, identityOf, type Kind, type ViewByKind, versionOf } from "./kind.ts";
+import { type Identity, identityOf, type Kind, type View, type ViewByKind, versionOf } from "./kind.ts";
+import { PendingPods } from "./pending-pods.ts";
 import type { FailureView, Picture, ProviderView, Rival, Staleness, Subject, SubjectKind } from "./picture.ts";
+import type { Pending, Placement, Plan, PlannedClaim } from "./placement.ts";
 import { type Projections, projections } from "./project.ts";
 import type { PoolOptions } from "./project-policy.ts";
 import { expectationOf, nameOf, type Sent } from "./sent.ts";
-import type { InstanceListView, InstanceView } from "./views.ts";
+import { type Shortage, Shortages } from "./shortages.ts";
+import type { Change } from "./tables.ts";
+import type { ClaimView, InstanceListView, InstanceView, PodView } from "./views.ts";
+
+/** `now`: for what is counted from when we saw it. */
+type PictureOptions = PoolOptions & { readonly now?: () => Instant };
+type Listener = (kind: Kind, change: Change<View>) => void;
 
 /** What control/ports.ts `Feed` takes. */
 type FeedOf<V> = {
@@ -49,13 +57,26 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     "disruption-budget": new InFlight(),
     attachment: new InFlight(),
     "volume-claim": new InFlight(),
+    "daemon-set": new InFlight(),
+    namespace: new InFlight(),
+    volume: new InFlight(),
+    "storage-class": new InFlight(),
+    "csi-node": new InFlight(),
   };
+  readonly #pending: PendingPods;
+  readonly #shortages = new Shortages();
+  readonly #listeners: Listener[] = [];
   #dirty = new Set<Subject>();
 
-  constructor(provider: ProviderView, options: PoolOptions = {}) {
+  constructor(provider: ProviderView, { now = () => 0, ...options }: PictureOptions = {}) {
     super();
     this.#provider = provider;
     this.#project = projections(options);
+    this.#pending = new PendingPods(this, {
+      now,
+      mark: subject => this.#dirty.add(subject),
+      moved: pod => this.#tell("pod", { before: pod, after: pod }),
+    });
   }
 
   /** The same views in a fresh picture: every look-up has to agree, however this one came to be. */
@@ -67,6 +88,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     for (const [lane, failure] of picture.#failures) fresh.setFailure(lane, failure);
     fresh.setStaleness(picture.#staleness);
     fresh.setRival(picture.#rival);
+    fresh.#pending.adopt(picture.#pending);
     return fresh;
   }
 
@@ -85,6 +107,52 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   instance(providerID: string): InstanceView | undefined {
     return this.#instances.get(providerID);
   }
+  get pending(): Pending {
+    return this.#pending.summary;
+  }
+  wantingPods(): readonly PodView[] {
+    return this.#pending.wanting();
+  }
+  wantsNode(pod: PodView): boolean {
+    return this.#pending.wants(pod);
+  }
+  placementOf(podUid: string): Placement | undefined {
+    return this.#pending.placementOf(podUid);
+  }
+  plannedClaims(pool: string): readonly PlannedClaim[] {
+    return this.#pending.plannedOf(pool);
+  }
+
+  /** Beside what rules read: what a search asks. Pods that are expected on a claim; nodes that are not to be used. */
+  expectedOn(claim: string): readonly PodView[] {
+    return this.#pending.expectedOn(claim);
+  }
+  isGoing(nodeName: string): boolean {
+    return this.#pending.isGoing(nodeName);
+  }
+  shortages(now: Instant): readonly Shortage[] {
+    return this.#shortages.at(now);
+  }
+  /** A search begins: who was expected somewhere for long enough is asked about again. */
+  beginSearch(now: Instant): void {
+    this.#pending.begin(now);
+  }
+  /** It has come to nothing. */
+  abandonSearch(): void {
+    this.#pending.abandon();
+  }
+  unplacedPods(): readonly PodView[] {
+    return this.#pending.unplaced();
+  }
+  /** Its answer. What no longer stands of it is searched again. */
+  settleSearch(plan: Plan): void {
+    this.#pending.settle(plan);
+  }
+  /** Told of every change; whoever keeps something beside the picture needs no more. */
+  listen(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+
   failure(lane: string): FailureView | undefined {
     return this.#failures.get(lane);
   }
@@ -159,6 +227,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
 
   /** Something in the provider's view is not as it was. */
   providerChanged(): void {
+    this.#pending.supplyChanged();
     this.#mark(concernedByProvider(this));
   }
 
@@ -211,6 +280,8 @@ export class ClusterPicture extends IndexedPicture implements Picture {
         return this.pools().map(({ name }): Subject => `pool/${name}`);
       case "action":
         return this.actions().map(({ name }): Subject => `action/${name}`);
+      case "pod":
+        return this.wantingPods().map(({ namespace, name }): Subject => `pod/${namespace}/${name}`);
       case "cluster":
         return ["cluster"];
     }
@@ -225,7 +296,15 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     const after = next(before);
     if (after === before) return;
     this.replace(kind, { before, after });
+    this.#pending.changed(kind, { before, after });
+    this.#tell(kind, { before, after });
     this.#mark(concernedByChange(this, kind, { before, after }));
+  }
+
+  #tell(kind: Kind, change: Change<View>): void {
+    // The kind says which views these are.
+    if (kind === "claim" && change.after !== undefined) this.#shortages.note(change.after as ClaimView);
+    for (const listener of this.#listeners) listener(kind, change);
   }
 
   #goneByAnswer<K extends Kind>(kind: K, view: ViewByKind[K]): void {

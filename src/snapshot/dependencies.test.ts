@@ -108,7 +108,7 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   [
     "a claim that starts to go: the open actions of its pool, whose surplus is another",
     p => p.put("claim", aClaim("b", { pool: "p", deletingSince: t0 })),
-    ["claim/b", "pool/p", "node/b", "cluster", "action/going"],
+    ["claim/b", "pool/p", "node/b", "cluster", "action/going", "pod/other/web"],
   ],
   [
     "a claim with an action: the action",
@@ -123,7 +123,11 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   ["a pod: the claim of its node", p => p.put("pod", aPod("new", { on: "b" })), ["claim/b"]],
   ["a pod that nobody has placed: nobody", p => p.put("pod", aPod("new")), []],
   ["a pod on a node without a claim: nobody", p => p.put("pod", aPod("new", { on: "u" })), []],
-  ["a pod that goes: the claim of its node", p => p.remove("pod", aPod("web", { on: "a" })), ["claim/a"]],
+  [
+    "a pod that goes from a node that is going: its claim, and the search for another node",
+    p => p.remove("pod", aPod("web", { on: "a" })),
+    ["claim/a", "cluster", "pod/default/web"],
+  ],
   ["the same pod once more: nobody", p => p.put("pod", p.pod("default", "web") ?? aPod("web")), []],
   [
     "a budget: drains that it may hold up",

@@ -44,6 +44,13 @@ export function concernedByChange(picture: IndexedPicture, kind: Kind, change: C
       return states(change as Change<AttachmentView>).flatMap(({ nodeName }) => claimsOn(picture, nodeName));
     case "volume-claim":
       return byVolumeClaim(picture, change as Change<VolumeClaimView>);
+    // Read by searches alone, whose answers are looked after in pending-pods.ts.
+    case "daemon-set":
+    case "namespace":
+    case "volume":
+    case "storage-class":
+    case "csi-node":
+      return [];
   }
 }
 
@@ -95,7 +102,7 @@ function claimSeenByCluster(claim: ClaimView | undefined): unknown {
   return { uid, pool, zone, providerID, deletingSince, isProvisional, nodeName, launchedSince, isRegistered: is };
 }
 
-// What goes into the pool's totals.
+// What goes into the pool's totals, and why one is not launched.
 function seenByPool(claim: ClaimView | undefined): unknown {
   if (claim === undefined) return undefined;
   const { uid, pool, providerID, deletingSince, status } = claim;

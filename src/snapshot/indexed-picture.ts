@@ -194,8 +194,13 @@ export class IndexedPicture {
     this.#instanceMatches.list(list);
   }
 
-  protected get<K extends Kind>(kind: K, name: string, namespace?: string): ViewByKind[K] | undefined {
+  get<K extends Kind>(kind: K, name: string, namespace?: string): ViewByKind[K] | undefined {
     return this.#tables.get(kind, name, namespace);
+  }
+
+  /** Of all namespaces, in no order. */
+  every<K extends Kind>(kind: K): Iterable<ViewByKind[K]> {
+    return this.#tables.every(kind);
   }
 
   protected everything(): Iterable<{ kind: Kind; view: View }> {

@@ -1,6 +1,8 @@
-// One copy of what thousands of pods have in common: names of nodes and namespaces, sets of labels.
+// One copy of what thousands of pods have in common: names of nodes and namespaces, sets of labels, what they ask
+// of a node.
 
 import type { Labels } from "../api/selector.ts";
+import type { PodNeeds } from "./pod-needs.ts";
 
 // When full it starts anew: what comes then is kept once more, which costs memory and nothing else.
 const ENTRIES_MAX = 20_000;
@@ -8,6 +10,7 @@ const ENTRIES_MAX = 20_000;
 export class Interning {
   readonly #texts = new Map<string, string>();
   readonly #labels = new Map<string, Labels>();
+  readonly #needs = new Map<string, PodNeeds>();
 
   text<T extends string | undefined>(value: T): T {
     return value === undefined ? value : (once(this.#texts, value, value) as T);
@@ -15,6 +18,10 @@ export class Interning {
 
   labels(labels: Labels): Labels {
     return once(this.#labels, JSON.stringify(labels), labels);
+  }
+
+  needs(needs: PodNeeds): PodNeeds {
+    return once(this.#needs, JSON.stringify(needs), needs);
   }
 }
 

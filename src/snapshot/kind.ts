@@ -4,12 +4,17 @@ import type {
   ActionView,
   AttachmentView,
   ClaimView,
+  CsiNodeView,
+  DaemonSetView,
   DisruptionBudgetView,
+  NamespaceView,
   NodeView,
   PodView,
   PoolView,
   SafetyView,
+  StorageClassView,
   VolumeClaimView,
+  VolumeView,
 } from "./views.ts";
 
 export type ViewByKind = {
@@ -22,6 +27,11 @@ export type ViewByKind = {
   "disruption-budget": DisruptionBudgetView;
   attachment: AttachmentView;
   "volume-claim": VolumeClaimView;
+  "daemon-set": DaemonSetView;
+  namespace: NamespaceView;
+  volume: VolumeView;
+  "storage-class": StorageClassView;
+  "csi-node": CsiNodeView;
 };
 export type Kind = keyof ViewByKind;
 export type View = ViewByKind[Kind];
@@ -32,7 +42,7 @@ export type Identity = { readonly namespace: string; readonly name: string; read
 export function identityOf(view: View): Identity {
   if ("policy" in view) return { namespace: "", name: view.meta?.name ?? "", uid: view.meta?.uid ?? "" };
   const namespace = "namespace" in view ? view.namespace : "";
-  // Volume claims are told apart by name alone: what they say of a volume holds for whoever uses them now.
+  // What scheduling alone reads is told apart by name: what it says holds for whoever uses it now.
   return { namespace, name: view.name, uid: "uid" in view ? view.uid : "" };
 }
 

@@ -5,6 +5,7 @@ import type { InstanceType } from "../api/instance-type.ts";
 import type { Instant, Millis } from "../api/time.ts";
 import type { ListedInstance } from "./instance.ts";
 import type { LaunchResult } from "./launch-result.ts";
+import type { Pending, Placement, PlannedClaim } from "./placement.ts";
 import type {
   ActionView,
   AttachmentView,
@@ -19,7 +20,7 @@ import type {
 } from "./views.ts";
 
 /** What a decision is about. `check` and further kinds come with their rules. */
-export type SubjectKind = "claim" | "node" | "pool" | "action" | "cluster";
+export type SubjectKind = "claim" | "node" | "pool" | "action" | "pod" | "cluster";
 export type Subject = `${Exclude<SubjectKind, "cluster">}/${string}` | "cluster";
 
 /** A node that is going away or out of service: by its deletion, its claim's, or an open action that is carried out. */
@@ -121,6 +122,16 @@ export type Picture = {
   attachmentsOn(nodeName: string): Iterable<AttachmentView>;
   /** The PersistentVolume behind a pod's claim. */
   volumeOf(namespace: string, volumeClaim: string): string | undefined;
+
+  /** When there is a reason to search a place for pods. */
+  readonly pending: Pending;
+  /** Pods that want a node: no node can take them, or theirs is going away. */
+  wantingPods(): Iterable<PodView>;
+  wantsNode(pod: PodView): boolean;
+  /** What the last search said of a pod that wants a node; undefined: nothing yet that still holds. */
+  placementOf(podUid: string): Placement | undefined;
+  /** Claims that pods need of a pool and that do not exist yet. */
+  plannedClaims(pool: string): readonly PlannedClaim[];
 
   pool(name: string): PoolView | undefined;
   pools(): Iterable<PoolView>;

@@ -60,6 +60,7 @@ test("a pod is kept with what a drain asks of it", () => {
     doNotDisrupt: "10m",
     ownerKind: "ReplicaSet",
     volumeClaims: ["data-web", "web-1-scratch"],
+    needs: { spec: { containers: [] } },
   });
 });
 

@@ -1,4 +1,4 @@
-// What is kept of a Pod: what a drain asks of it, in few enough bytes that 150,000 of them fit.
+// What is kept of a Pod: what a drain and the search for a node ask of it, in few enough bytes that 150,000 of them fit.
 
 import type { KubeObject } from "../api/meta.ts";
 import { secondMs } from "../api/time.ts";
@@ -6,6 +6,7 @@ import { tolerates, type Toleration } from "../api/taint.ts";
 import { disruptedTaint, doNotDisruptKey } from "../api/well-known.ts";
 import type { Interning } from "./interning.ts";
 import { looksLike } from "./looks-like.ts";
+import { podNeeds } from "./pod-needs.ts";
 import { ownersOf } from "./project-meta.ts";
 import { type Fields, fields, items, present, texts, text, time, timeIfPresent, unreadableTime, word } from "./raw.ts";
 import type { PodTier, PodView } from "./views.ts";
@@ -42,12 +43,15 @@ function podView(raw: KubeObject, interning: Interning): PodView {
     toleratesDisruption: items(spec["tolerations"]).some(toleratesDisruption),
     labels: interning.labels(texts(metadata.labels)),
     volumeClaims: volumeClaimsOf(spec, metadata.name),
+    needs: interning.needs(podNeeds(spec, status)),
     ...present({
       nodeName: interning.text(word(spec["nodeName"])),
       startedAt: time(status["startTime"]),
       deletionAt: timeIfPresent(metadata.deletionTimestamp),
       doNotDisrupt: interning.text(doNotDisruptOf(annotations)),
       ownerKind: interning.text(owner?.kind),
+      isUnschedulable: isUnschedulable(status) || undefined,
+      nominatedNode: word(status["nominatedNodeName"]),
     }),
   };
 }
@@ -61,6 +65,13 @@ function isReady(status: Fields): boolean {
   return items(status["conditions"]).some(item => {
     const condition = fields(item);
     return condition["type"] === "Ready" && condition["status"] === "True";
+  });
+}
+
+function isUnschedulable(status: Fields): true | false {
+  return items(status["conditions"]).some(item => {
+    const { type, status: word, reason } = fields(item);
+    return type === "PodScheduled" && word === "False" && reason === "Unschedulable";
   });
 }
 

@@ -12,8 +12,9 @@ import { metaOf } from "./project-meta.ts";
 import { projectNode } from "./project-node.ts";
 import { projectPod } from "./project-pod.ts";
 import { type PoolOptions, projectPool, projectSafetyPolicy } from "./project-policy.ts";
+import { csiNode, daemonSet, namespace, storageClass, volume, volumeClaim } from "./project-scheduling.ts";
 import { fields, present, timeIfPresent, word } from "./raw.ts";
-import type { ActionView, AttachmentView, DisruptionBudgetView, VolumeClaimView } from "./views.ts";
+import type { ActionView, AttachmentView, DisruptionBudgetView } from "./views.ts";
 
 export type Projection<V> = (raw: KubeObject, previous: V | undefined) => V;
 export type Projections = { readonly [K in Kind]: Projection<ViewByKind[K]> };
@@ -30,6 +31,11 @@ export function projections(options: PoolOptions = {}): Projections {
     "disruption-budget": (raw, previous) => kept(previous, disruptionBudget(raw)),
     attachment: (raw, previous) => kept(previous, attachment(raw)),
     "volume-claim": (raw, previous) => kept(previous, volumeClaim(raw)),
+    "daemon-set": (raw, previous) => kept(previous, daemonSet(raw)),
+    namespace: (raw, previous) => kept(previous, namespace(raw)),
+    volume: (raw, previous) => kept(previous, volume(raw)),
+    "storage-class": (raw, previous) => kept(previous, storageClass(raw)),
+    "csi-node": (raw, previous) => kept(previous, csiNode(raw)),
   };
 }
 
@@ -73,9 +79,4 @@ function attachment(raw: KubeObject): AttachmentView {
       deletingSince: timeIfPresent(metadata.deletionTimestamp),
     }),
   };
-}
-
-function volumeClaim(raw: KubeObject): VolumeClaimView {
-  const { namespace = "", name } = raw.metadata;
-  return { namespace, name, ...present({ volume: word(fields(raw["spec"])["volumeName"]) }) };
 }

@@ -28,6 +28,7 @@ export type Sent =
         | "reboot-instance"
         | "look-up-instance"
         | "list-instances"
+        | "search"
         | "update-node"
         | "delete-node"
         | "evict-pod"

@@ -17,6 +17,11 @@ export class Tables {
     "disruption-budget": new Grouped(),
     attachment: new Grouped(),
     "volume-claim": new Grouped(),
+    "daemon-set": new Grouped(),
+    namespace: new Grouped(),
+    volume: new Grouped(),
+    "storage-class": new Grouped(),
+    "csi-node": new Grouped(),
   };
 
   get<K extends Kind>(kind: K, name: string, namespace = ""): ViewByKind[K] | undefined {
@@ -25,6 +30,11 @@ export class Tables {
 
   all<K extends Kind>(kind: K, namespace = ""): readonly ViewByKind[K][] {
     return this.#byKind[kind].of(namespace);
+  }
+
+  /** Of all namespaces. */
+  every<K extends Kind>(kind: K): IterableIterator<ViewByKind[K]> {
+    return this.#byKind[kind].all();
   }
 
   count(kind: Kind): number {

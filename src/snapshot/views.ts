@@ -10,9 +10,11 @@ import type { SafetyPolicyStatus } from "../api/safety-policy.ts";
 import type { OwnerReference } from "../api/meta.ts";
 import type { Labels, Selector } from "../api/selector.ts";
 import type { ResourceList } from "../api/pod.ts";
+import type { CsiNode, PersistentVolume, PersistentVolumeClaim, StorageClass } from "../api/storage.ts";
 import type { Taint } from "../api/taint.ts";
 import type { Instant, Millis } from "../api/time.ts";
 import type { ListedInstance } from "./instance.ts";
+import type { PodNeeds } from "./pod-needs.ts";
 
 export type MetaView = {
   readonly name: string;
@@ -96,6 +98,12 @@ export type PodView = {
   readonly ownerKind?: string;
   /** Names of PersistentVolumeClaims. */
   readonly volumeClaims: readonly string[];
+  /** What it asks of a node. Absent: nothing. */
+  readonly needs?: PodNeeds;
+  /** The scheduler says that no node can take it. */
+  readonly isUnschedulable?: true;
+  /** Where the scheduler makes room for it by preemption. */
+  readonly nominatedNode?: string;
 };
 
 export type DisruptionBudgetView = {
@@ -118,7 +126,27 @@ export type AttachmentView = {
   readonly deletingSince?: Instant;
 };
 
-export type VolumeClaimView = { readonly namespace: string; readonly name: string; readonly volume?: string };
+export type VolumeClaimView = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly volume?: string;
+  /** As scheduling reads it. */
+  readonly claim?: PersistentVolumeClaim;
+};
+
+/** What only scheduling reads, in the shapes that it reads. */
+export type DaemonSetView = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** Of its pods. */
+  readonly labels: Labels;
+  readonly needs: PodNeeds;
+};
+export type NamespaceView = { readonly name: string; readonly labels: Labels };
+export type VolumeView = { readonly name: string; readonly volume: PersistentVolume };
+export type StorageClassView = { readonly name: string; readonly storageClass: StorageClass };
+export type CsiNodeView = { readonly name: string; readonly csiNode: CsiNode };
 
 export type PoolView = MetaView & {
   readonly generation: number;

@@ -8,11 +8,7 @@ import type { Effort } from "./effort.ts";
 
 export function* buildPicture(problem: Problem, effort: Effort): Generator<void, Picture> {
   const picture = new Picture(problem);
-  for (const { template } of picture.pools) {
-    daemonRoom(picture, template);
-    effort.work += template.types.length * 20;
-    yield;
-  }
+  yield* withDaemons(picture, effort);
   for (const node of problem.nodes) {
     picture.putNode(node);
     effort.work += 10;
@@ -24,13 +20,35 @@ export function* buildPicture(problem: Problem, effort: Effort): Generator<void,
     effort.work += 3;
     if (effort.work % 1000 < 3) yield;
   }
-  const upcomingByName = [...problem.upcoming].sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const upcoming of upcomingByName) {
-    picture.addUpcoming(upcoming);
-    effort.work += upcoming.instanceTypes.length * 20;
+  yield* withUpcoming(picture, problem.upcoming, effort);
+  return picture;
+}
+
+/** Other pools and other nodes on their way for a picture that is kept. */
+export function* offerAnew(
+  picture: Picture,
+  { pools, upcoming }: Pick<Problem, "pools" | "upcoming">,
+  effort: Effort,
+): Generator<void, void> {
+  picture.reoffer(pools);
+  yield* withDaemons(picture, effort);
+  yield* withUpcoming(picture, upcoming, effort);
+}
+
+function* withDaemons(picture: Picture, effort: Effort): Generator<void, void> {
+  for (const { template } of picture.pools) {
+    daemonRoom(picture, template);
+    effort.work += template.types.length * 20;
     yield;
   }
-  return picture;
+}
+
+function* withUpcoming(picture: Picture, nodes: Problem["upcoming"], effort: Effort): Generator<void, void> {
+  const upcomingByName = [...nodes].sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const upcoming of upcomingByName) {
+    effort.work += picture.addUpcoming(upcoming) ? upcoming.instanceTypes.length * 20 : 20;
+    yield;
+  }
 }
 
 export function pictureOf(problem: Problem): Picture {

@@ -74,6 +74,12 @@ export class Census {
     return count;
   }
 
+  /** Of who repels whom nothing is forgotten; the other counts are made anew when a rule asks for them. */
+  forgetCounts(): void {
+    this.#countBySignature.clear();
+    for (const group of this.groups.values()) group.counted.length = 0;
+  }
+
   counts(): Iterable<Count> {
     return this.#countBySignature.values();
   }

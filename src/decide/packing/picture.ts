@@ -3,6 +3,7 @@
 
 import { nodePoolKey } from "../../api/node.ts";
 import { type Pod, podKey } from "../../api/pod.ts";
+import type { CsiNode } from "../../api/storage.ts";
 import { admit } from "./admit.ts";
 import { Census, type Count } from "./census.ts";
 import { daemonRoom, daemonsToCome, isDaemon } from "./daemons.ts";
@@ -14,13 +15,13 @@ import { domainOn, type OpenNode, sum } from "./node-view.ts";
 import type { PictureParts, Resident } from "./picture-parts.ts";
 import { affinityTerm } from "./pod-terms.ts";
 import { type PoolTemplate, poolTemplate } from "./pool-template.ts";
-import type { ExistingNode, Namespace, Problem, UpcomingNode } from "./problem.ts";
+import type { ExistingNode, Namespace, Pool, Problem, UpcomingNode } from "./problem.ts";
 import { joined, RequirementTable, setsOfLabels, setsOfRequirements } from "./requirements.ts";
 import { type Amounts, amountsSignature, podAmounts, ResourceSpace } from "./resources.ts";
 import { Template } from "./template.ts";
 import { Texts } from "./texts.ts";
 import { oneOf } from "./value-set.ts";
-import { type Storage, storageOf, volumeNeeds } from "./volumes.ts";
+import { driverLimits, type Storage, storageOf, volumeNeeds } from "./volumes.ts";
 import { relax, required, type Wishes, wishesOf } from "./wishes.ts";
 
 export class Picture implements PictureParts {
@@ -45,6 +46,9 @@ export class Picture implements PictureParts {
   readonly #waiting = new Map<string, Map<string, Pod>>();
   readonly #heldByHost = new Map<number, Amounts>();
   readonly #filterByCount = new Map<Count, Uint8Array>();
+  readonly #templateBySignature = new Map<string, Template>();
+  /** What pods on nodes on their way were counted for, to be taken back. */
+  readonly #seated: { readonly count: Count; readonly domain: number }[] = [];
 
   constructor(problem: Problem) {
     this.namespaces = problem.namespaces;
@@ -57,8 +61,27 @@ export class Picture implements PictureParts {
     for (const name of [...new Set(lists.flatMap(list => Object.keys(list)))].sort()) this.space.index(name);
     this.daemons = problem.daemons;
     this.hosts = new Hosts(this.space, this.texts, problem.nodes.length);
-    const pools = [...problem.pools].sort((a, b) => (b.weight ?? 0) - (a.weight ?? 0) || (a.name < b.name ? -1 : 1));
-    this.pools = pools.map(pool => poolTemplate(pool, this.space, this.table));
+    this.pools = this.#templates(problem.pools);
+  }
+
+  /**
+   * Other pools, and no node on its way, in place of those it has. Hosts and the pods on them stay; kinds and counts,
+   * which look at the pools too, are found out anew.
+   */
+  reoffer(pools: readonly Pool[]): void {
+    for (const { count, domain } of this.#seated.splice(0)) count.counter.add(domain, -1);
+    for (const { kind } of this.upcoming.splice(0).flatMap(node => node.pods)) this.#use(kind, -1);
+    this.census.forgetCounts();
+    this.kinds.length = 0;
+    this.#kindBySignature.clear();
+    this.#filterByCount.clear();
+    this.#templateBySignature.clear();
+    this.pools.splice(0, this.pools.length, ...this.#templates(pools));
+  }
+
+  #templates(pools: readonly Pool[]): PoolTemplate[] {
+    const inOrder = [...pools].sort((a, b) => (b.weight ?? 0) - (a.weight ?? 0) || (a.name < b.name ? -1 : 1));
+    return inOrder.map(pool => poolTemplate(pool, this.space, this.table));
   }
 
   amounts(pod: Pod): Amounts {
@@ -127,7 +150,15 @@ export class Picture implements PictureParts {
     this.#domains(index, -1);
     this.hosts.remove(index);
     for (const kind of this.kinds) if (index < kind.admitted.length) kind.admitted[index] = 0;
-    this.#waiting.set(name, new Map(pods.map(pod => [podKey(pod), pod])));
+    if (pods.length > 0) this.#waiting.set(name, new Map(pods.map(pod => [podKey(pod), pod])));
+  }
+
+  /** Undefined: nothing is known of its drivers any more. */
+  putCsiNode(name: string, csiNode: CsiNode | undefined): void {
+    if (csiNode === undefined) this.storage.limitsByNode.delete(name);
+    else this.storage.limitsByNode.set(name, driverLimits(csiNode));
+    const index = this.hosts.indexByName.get(name);
+    if (index !== undefined) this.hosts.limits[index] = this.storage.limitsByNode.get(name);
   }
 
   /** A pod on a node, as it is now. One that has ended, or that is bound to no node, is removed. */
@@ -147,20 +178,21 @@ export class Picture implements PictureParts {
 
   removePod(key: string): void {
     const index = this.#hostByPod.get(key);
-    if (index !== undefined) this.#leave(index, key);
-    else for (const waiting of this.#waiting.values()) waiting.delete(key);
+    if (index !== undefined) {
+      this.#leave(index, key);
+      return;
+    }
+    for (const [name, waiting] of this.#waiting) {
+      if (waiting.delete(key) && waiting.size === 0) this.#waiting.delete(name);
+    }
   }
 
-  addUpcoming(upcoming: UpcomingNode): void {
-    const sets = joined(setsOfLabels(upcoming.labels), setsOfRequirements(upcoming.requirements));
-    const input = {
-      name: upcoming.pool,
-      base: joined(sets, new Map([[nodePoolKey, oneOf([upcoming.pool])]])),
-      taints: upcoming.taints ?? [],
-      instanceTypes: upcoming.instanceTypes,
-    };
-    const template = new Template(input, this.space, this.table);
-    daemonRoom(this, template);
+  /** Whether what is possible for it had to be worked out; claims that are alike share that. */
+  addUpcoming(upcoming: UpcomingNode): boolean {
+    const signature = upcomingSignature(upcoming);
+    const known = this.#templateBySignature.get(signature);
+    const template = known ?? this.#upcomingTemplate(upcoming);
+    this.#templateBySignature.set(signature, template);
     const node: OpenNode = {
       template,
       pool: -1,
@@ -175,6 +207,20 @@ export class Picture implements PictureParts {
     };
     this.upcoming.push(node);
     for (const pod of upcoming.pods) this.#seat(node, pod);
+    return known === undefined;
+  }
+
+  #upcomingTemplate(upcoming: UpcomingNode): Template {
+    const sets = joined(setsOfLabels(upcoming.labels), setsOfRequirements(upcoming.requirements));
+    const input = {
+      name: upcoming.pool,
+      base: joined(sets, new Map([[nodePoolKey, oneOf([upcoming.pool])]])),
+      taints: upcoming.taints ?? [],
+      instanceTypes: upcoming.instanceTypes,
+    };
+    const template = new Template(input, this.space, this.table);
+    daemonRoom(this, template);
+    return template;
   }
 
   // An earlier answer put the pod there: it counts, even if today's rules would say otherwise.
@@ -187,7 +233,12 @@ export class Picture implements PictureParts {
     node.used = sum(node.used, this.amounts(pod));
     node.ports = [...node.ports, ...kind.ports];
     node.pods.push({ pod, kind });
-    this.tally(kind, count => domainOn(node, count, this.texts), { by: 1, terminating: false });
+    const domainOf = (count: Count): number => {
+      const domain = domainOn(node, count, this.texts);
+      if (domain !== 0) this.#seated.push({ count, domain });
+      return domain;
+    };
+    this.tally(kind, domainOf, { by: 1, terminating: false });
   }
 
   /** Enters or takes back what a pod means to others, at a host's labels or in a node's state. */
@@ -202,7 +253,11 @@ export class Picture implements PictureParts {
       this.#tallyAt(count, domainOf(count), by);
     }
     for (const count of footprint.repels) this.#tallyAt(count, domainOf(count), by);
-    for (const claim of footprint.volumes.exclusive) {
+    this.#use(footprint, by);
+  }
+
+  #use({ volumes }: Footprint, by: 1 | -1): void {
+    for (const claim of volumes.exclusive) {
       this.exclusiveUsers.set(claim, (this.exclusiveUsers.get(claim) ?? 0) + by);
     }
   }
@@ -333,4 +388,9 @@ export class Picture implements PictureParts {
       else count.counter.dropDomain(domain);
     }
   }
+}
+
+function upcomingSignature({ pool, labels, taints, requirements, instanceTypes }: UpcomingNode): string {
+  const types = instanceTypes.map(({ name, allocatable }) => [name, allocatable]);
+  return JSON.stringify([pool, labels, taints, requirements, types]);
 }

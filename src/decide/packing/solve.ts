@@ -37,6 +37,11 @@ export function solveOn(picture: Picture, pods: readonly Pod[], gone?: ReadonlyS
   return finished(stepped(effort, asked(picture, pods, { gone, effort })));
 }
 
+/** The same in slices. Whoever drops it half-way must `return` it: it takes back what it has tried. */
+export function solveInSlices(picture: Picture, pods: readonly Pod[], effort: Effort): Generator<void, Answer> {
+  return asked(picture, pods, { gone: undefined, effort });
+}
+
 export function finished(solver: Solver): Answer {
   for (;;) {
     const answer = solver.step(Number.POSITIVE_INFINITY);

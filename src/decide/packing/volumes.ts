@@ -3,7 +3,13 @@
 
 import { zoneKey, regionKey } from "../../api/node.ts";
 import type { Pod } from "../../api/pod.ts";
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass, TopologySelectorTerm } from "../../api/storage.ts";
+import type {
+  CsiNode,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  StorageClass,
+  TopologySelectorTerm,
+} from "../../api/storage.ts";
 import type { Problem } from "./problem.ts";
 import { nameField, pairs, type SetByKey, setsOfTerms } from "./requirements.ts";
 import { oneOf, onlyAbsent, type ValueSet } from "./value-set.ts";
@@ -25,7 +31,7 @@ export type Storage = {
   claimByKey: ReadonlyMap<string, PersistentVolumeClaim>;
   volumeByName: ReadonlyMap<string, PersistentVolume>;
   classByName: ReadonlyMap<string, StorageClass>;
-  limitsByNode: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  limitsByNode: Map<string, ReadonlyMap<string, number>>;
 };
 
 const defaultClass = "storageclass.kubernetes.io/is-default-class";
@@ -39,17 +45,16 @@ export function storageOf({ claims, volumes, storageClasses, csiNodes }: Problem
     ),
     volumeByName: new Map(volumes.map(volume => [volume.metadata.name, volume])),
     classByName: new Map(storageClasses.map(one => [one.metadata.name, one])),
-    limitsByNode: new Map(
-      csiNodes.map(({ metadata, spec }) => [
-        metadata.name,
-        new Map(
-          spec.drivers.flatMap(({ name, allocatable }) =>
-            allocatable?.count === undefined ? [] : [[name, allocatable.count] as const],
-          ),
-        ),
-      ]),
-    ),
+    limitsByNode: new Map(csiNodes.map(csiNode => [csiNode.metadata.name, driverLimits(csiNode)])),
   };
+}
+
+/** How many volumes each driver can attach to a node. */
+export function driverLimits({ spec }: CsiNode): ReadonlyMap<string, number> {
+  const limits = spec.drivers.flatMap(({ name, allocatable }) =>
+    allocatable?.count === undefined ? [] : [[name, allocatable.count] as const],
+  );
+  return new Map(limits);
 }
 
 export function claimKeys({ metadata, spec }: Pod): string[] {

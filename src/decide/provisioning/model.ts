@@ -1,0 +1,162 @@
+// The nodes of the cluster and the pods on them in numbers, kept beside the picture for searches: each begins by taking
+// in what has changed since the last one, and works on what it then shows, whatever changes meanwhile.
+
+import type { Instant } from "../../api/time.ts";
+import type { ClusterPicture } from "../../snapshot/cluster-picture.ts";
+import type { Kind, View } from "../../snapshot/kind.ts";
+import type { Plan } from "../../snapshot/placement.ts";
+import type { NodeView, PodView } from "../../snapshot/views.ts";
+import { offerAnew } from "../packing/build.ts";
+import type { Effort } from "../packing/effort.ts";
+import { Picture as Packing } from "../packing/picture.ts";
+import { emptyProblem } from "../packing/problem.ts";
+import { solveInSlices } from "../packing/solve.ts";
+import { offersAt } from "./offers.ts";
+import { planOf } from "./plan.ts";
+import { daemonShape, hostShape, podShape } from "./shapes.ts";
+
+/** Read when packing begins: with a change in one of them everything is taken in anew. */
+const foundations: ReadonlySet<Kind> = new Set<Kind>([
+  "daemon-set",
+  "namespace",
+  "volume-claim",
+  "volume",
+  "storage-class",
+]);
+
+/** What searches intern stays; after so many of them it is time to forget it. */
+const searchesMax = 1_000;
+
+export class PackingModel {
+  readonly #picture: ClusterPicture;
+  #packing: Packing | undefined;
+  #searchCount = 0;
+  readonly #nodes = new Set<string>();
+  readonly #csiNodes = new Set<string>();
+  readonly #pods = new Map<string, Pick<PodView, "namespace" | "name">>();
+
+  constructor(picture: ClusterPicture) {
+    this.#picture = picture;
+    picture.listen((kind, change) => {
+      for (const view of [change.before, change.after]) if (view !== undefined) this.#changed(kind, view);
+    });
+  }
+
+  /** In slices: each step is a small part of the work, which `effort` counts. To give up, `return` it. */
+  *search(now: () => Instant, effort: Effort): Generator<void, Plan> {
+    const picture = this.#picture;
+    picture.beginSearch(now());
+    const packing = yield* this.#caughtUp(effort);
+    // From here on nothing of the picture is read: what is decided is decided on what was there now.
+    const at = now();
+    const offers = offersAt(picture, at);
+    const pods = picture.unplacedPods().map(pod => podShape(pod));
+    effort.work += pods.length + offers.upcoming.length * 20;
+    yield;
+    yield* offerAnew(packing, offers, effort);
+    const answer = yield* solveInSlices(packing, pods, effort);
+    return planOf(answer, { offers, now: at, isTaken: name => picture.claim(name) !== undefined });
+  }
+
+  #changed(kind: Kind, view: View): void {
+    if (this.#packing === undefined) return;
+    if (foundations.has(kind)) this.#packing = undefined;
+    // The kind says which view it is.
+    if (kind === "pod") this.#podChanged(view as PodView);
+    if (kind === "node") this.#nodes.add((view as NodeView).name);
+    if (kind === "csi-node") this.#csiNodes.add((view as { name: string }).name);
+    if (kind === "claim" || kind === "action") for (const name of this.#nodesBy(kind, view)) this.#nodes.add(name);
+  }
+
+  #podChanged({ namespace, name }: PodView): void {
+    this.#pods.set(`${namespace}/${name}`, { namespace, name });
+  }
+
+  // Whether a node is going, or has come up, is told by its claim and by actions too.
+  #nodesBy(kind: "claim" | "action", view: View): readonly string[] {
+    if (kind === "claim" && "providerID" in view) {
+      return this.#picture.nodesWith(view.providerID).map(({ name }) => name);
+    }
+    return "spec" in view && "node" in view.spec ? [view.spec.node.name] : [];
+  }
+
+  *#caughtUp(effort: Effort): Generator<void, Packing> {
+    for (;;) {
+      if (this.#packing === undefined || this.#searchCount >= searchesMax) this.#packing = this.#begun();
+      const packing = this.#packing;
+      if (this.#nodes.size > 0) yield* this.#takeNodes(packing, effort);
+      else if (this.#pods.size > 0) yield* this.#takePods(packing, effort);
+      else {
+        this.#searchCount++;
+        return packing;
+      }
+    }
+  }
+
+  #begun(): Packing {
+    const picture = this.#picture;
+    this.#searchCount = 0;
+    this.#csiNodes.clear();
+    const nodes = picture.nodes().map(node => hostShape(node, picture.claimOf(node)));
+    for (const { name } of picture.nodes()) this.#nodes.add(name);
+    for (const pod of picture.every("pod")) if (pod.nodeName !== undefined) this.#podChanged(pod);
+    return new Packing({
+      ...emptyProblem,
+      nodes,
+      daemons: [...picture.every("daemon-set")].map(daemonShape),
+      namespaces: [...picture.every("namespace")].map(({ name, labels }) => ({ metadata: { name, labels } })),
+      claims: [...picture.every("volume-claim")].flatMap(({ claim }) => claim ?? []),
+      volumes: [...picture.every("volume")].map(({ volume }) => volume),
+      storageClasses: [...picture.every("storage-class")].map(({ storageClass }) => storageClass),
+      csiNodes: [...picture.every("csi-node")].map(({ csiNode }) => csiNode),
+    });
+  }
+
+  *#takeNodes(packing: Packing, effort: Effort): Generator<void, void> {
+    const picture = this.#picture;
+    for (const name of this.#csiNodes) packing.putCsiNode(name, picture.get("csi-node", name)?.csiNode);
+    this.#csiNodes.clear();
+    try {
+      for (const name of taken(this.#nodes)) {
+        const node = picture.node(name);
+        if (node === undefined || picture.isGoing(name)) packing.removeNode(name);
+        else packing.putNode(hostShape(node, picture.claimOf(node)));
+        effort.work += 15;
+        yield;
+      }
+    } finally {
+      // Also where the search is given up half-way: what was taken in stays.
+      packing.hosts.sort();
+    }
+  }
+
+  *#takePods(packing: Packing, effort: Effort): Generator<void, void> {
+    for (const key of taken(this.#pods.keys(), this.#pods)) {
+      const [namespace = "", name = ""] = key.split("/");
+      const pod = this.#picture.pod(namespace, name);
+      const nodeName = pod && this.#nodeOf(pod);
+      if (pod === undefined || nodeName === undefined) packing.removePod(key);
+      else packing.putPod(podShape(pod, nodeName));
+      effort.work += 4;
+      yield;
+    }
+  }
+
+  /** Where it is, or where an earlier search expects it. */
+  #nodeOf({ uid, nodeName }: PodView): string | undefined {
+    if (nodeName !== undefined) return nodeName;
+    const placement = this.#picture.placementOf(uid);
+    return placement?.on === "node" ? placement.name : undefined;
+  }
+}
+
+/** Each is taken out before it is looked at: if it changes again, it is looked at again. */
+function* taken(
+  keys: Iterable<string>,
+  from: { delete(key: string): boolean } = keys as Set<string>,
+): Iterable<string> {
+  for (const key of keys) {
+    from.delete(key);
+    yield key;
+  }
+}

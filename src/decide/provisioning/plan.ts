@@ -1,0 +1,98 @@
+// From the answer of packing to a plan: who goes where, which claims are to be made, and why some can go nowhere.
+
+import type { InstanceType } from "../../api/instance-type.ts";
+import { instanceTypeKey } from "../../api/node.ts";
+import type { NodeRequirement } from "../../api/node-selector.ts";
+import type { Requirement } from "../../api/node-template.ts";
+import type { Pod } from "../../api/pod.ts";
+import type { Instant } from "../../api/time.ts";
+import { type Placement, type Plan, type PlannedClaim, poolVersion } from "../../snapshot/placement.ts";
+import { claimFor, claimNames } from "../claim-manifest.ts";
+import type { Answer, NewNode } from "../packing/answer.ts";
+import { reasonText, shortForm } from "../packing/reasons.ts";
+import { largest } from "./limits.ts";
+import type { OfferedPool, Offers } from "./offers.ts";
+
+/** As upstream: more types make a claim large and a launch no better. */
+const typesMax = 600;
+
+type Asked = { readonly offers: Offers; readonly now: Instant; readonly isTaken: (name: string) => boolean };
+
+export function planOf({ placements, newNodes, unplaced }: Answer, { offers, now, isTaken }: Asked): Plan {
+  const taken = new Set<string>();
+  const claims = newNodes.map(node => {
+    const offered = offers.offeredByName.get(node.pool);
+    if (offered === undefined) throw new Error(`Pool ${node.pool} was not among those asked about.`);
+    const claim = plannedClaim(node, offered, { now, isTaken: name => taken.has(name) || isTaken(name) });
+    taken.add(claim.name);
+    return claim;
+  });
+  const found = new Map<string, Placement>();
+  for (const { pod, target } of placements) {
+    if (target.kind === "existing") found.set(uidOf(pod), { on: "node", name: target.node, at: now });
+    else {
+      const name = target.kind === "upcoming" ? target.claim : (claims[target.index]?.name ?? "");
+      found.set(uidOf(pod), { on: "claim", name, at: now });
+    }
+  }
+  for (const { pod, reason } of unplaced) {
+    found.set(uidOf(pod), { on: "nothing", short: shortForm(reason), tree: reasonText(reason) });
+  }
+  const { lookAgainAt } = offers;
+  return { at: now, placements: found, claims, ...(lookAgainAt === undefined ? {} : { lookAgainAt }) };
+}
+
+type Naming = { readonly now: Instant; readonly isTaken: (name: string) => boolean };
+
+function plannedClaim(node: NewNode, { view, nodeClass, types, limits }: OfferedPool, naming: Naming): PlannedClaim {
+  const pods = node.pods.map(uidOf);
+  // Of this search and these pods: a later one chooses another, whatever became of this.
+  const salt = `${naming.now} ${pods[0] ?? ""}`;
+  const [name = view.name] = claimNames(view, { count: 1, salt, isTaken: naming.isTaken });
+  const manifest = claimFor(view, name, nodeClass);
+  const named = node.instanceTypes.slice(0, typesMax);
+  const spec = {
+    ...(manifest["spec"] as object),
+    requirements: requirementsOf(
+      node,
+      { labels: manifest.metadata.labels ?? {}, ofPool: view.effective.template },
+      named,
+    ),
+    resources: { requests: node.requests },
+  };
+  const become = types.filter((type: InstanceType) => named.includes(type.name));
+  return {
+    name,
+    pool: view.name,
+    poolVersion: poolVersion(view),
+    manifest: { ...manifest, spec },
+    pods,
+    capacity: limits === undefined ? {} : largest(become, Object.keys(limits)),
+    at: naming.now,
+  };
+}
+
+type Written = {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly ofPool: { readonly requirements: readonly Requirement[] };
+};
+
+/** What its labels say anyway is left out; what the pool asks a wide choice of stays so. */
+function requirementsOf(
+  { requirements }: NewNode,
+  { labels, ofPool }: Written,
+  types: readonly string[],
+): readonly Requirement[] {
+  const own = new Set([...Object.keys(labels), instanceTypeKey]);
+  const written = (requirement: NodeRequirement): Requirement => {
+    const { minValues } =
+      ofPool.requirements.find(({ key, minValues: least }) => key === requirement.key && least) ?? {};
+    return { ...requirement, ...(minValues === undefined ? {} : { minValues }) };
+  };
+  const named: NodeRequirement = { key: instanceTypeKey, operator: "In", values: [...types] };
+  return [...requirements.filter(({ key }) => !own.has(key)), named].map(written);
+}
+
+function uidOf({ metadata }: Pod): string {
+  return metadata.uid ?? "";
+}

@@ -1,0 +1,108 @@
+// Nodes, pods and claims of the picture in the shapes of packing. A node or claim that is going away has none.
+
+import type { InstanceType } from "../../api/instance-type.ts";
+import { instanceTypeKey } from "../../api/node.ts";
+import type { Pod } from "../../api/pod.ts";
+import { formatTime } from "../../api/time.ts";
+import { initializedKey } from "../../api/well-known.ts";
+import type { NodeClassRef } from "../../snapshot/picture.ts";
+import type { ClaimView, DaemonSetView, NodeView, PodView } from "../../snapshot/views.ts";
+import { isEphemeralTaint } from "../initialization.ts";
+import type { ExistingNode, UpcomingNode } from "../packing/problem.ts";
+import { setsOfRequirements } from "../packing/requirements.ts";
+import { allows } from "../packing/value-set.ts";
+
+const noContainers = { containers: [] };
+const daemonOwner = { apiVersion: "apps/v1", kind: "DaemonSet", name: "", uid: "" };
+
+/** `nodeName`: where it is, or is expected; absent: it is to be placed. */
+export function podShape(view: PodView, nodeName?: string): Pod {
+  const { namespace, name, uid, labels, createdAt, deletionAt, ownerKind, volumeClaims, needs } = view;
+  return {
+    metadata: {
+      name,
+      namespace,
+      uid,
+      labels,
+      creationTimestamp: formatTime(createdAt),
+      ...(deletionAt === undefined ? {} : { deletionTimestamp: formatTime(deletionAt) }),
+      ...(ownerKind === "DaemonSet" ? { ownerReferences: [daemonOwner] } : {}),
+    },
+    spec: {
+      ...(needs?.spec ?? noContainers),
+      ...(nodeName === undefined ? {} : { nodeName }),
+      ...(volumeClaims.length === 0 ? {} : { volumes: volumeClaims.map(claimVolume) }),
+    },
+    status: {
+      ...(nodeName === undefined ? {} : { phase: view.phase }),
+      ...(needs?.allocated ? { containerStatuses: needs.allocated, initContainerStatuses: needs.allocated } : {}),
+    },
+  };
+}
+
+function claimVolume(claimName: string) {
+  return { name: claimName, persistentVolumeClaim: { claimName } };
+}
+
+export function daemonShape({ namespace, name, labels, needs }: DaemonSetView): Pod {
+  return { metadata: { name, namespace, labels, ownerReferences: [daemonOwner] }, spec: needs.spec };
+}
+
+/** A node that is still coming up will lose the taints of its start, and may not say yet what it has. */
+export function hostShape(view: NodeView, claim: ClaimView | undefined): ExistingNode {
+  const { name, labels, taints, isCordoned, allocatable } = view;
+  const initialized = claim === undefined || labels[initializedKey] === "true";
+  const startup = claim?.spec.startupTaints ?? [];
+  const isPassing = (taint: NodeView["taints"][number]) =>
+    isEphemeralTaint(taint) || startup.some(({ key, effect }) => key === taint.key && effect === taint.effect);
+  return {
+    node: {
+      metadata: { name, labels },
+      spec: { unschedulable: isCordoned, taints },
+      status: { allocatable: initialized ? allocatable : { ...texts(claim?.status.allocatable), ...allocatable } },
+    },
+    initialized,
+    ...(initialized ? {} : { passingTaints: taints.filter(isPassing) }),
+  };
+}
+
+export type TypesOf = (nodeClass: NodeClassRef | undefined) => readonly InstanceType[];
+
+export function upcomingShape(claim: ClaimView, typesOf: TypesOf, pods: readonly PodView[]): UpcomingNode {
+  const { name, pool = "", labels, spec } = claim;
+  return {
+    name,
+    pool,
+    labels,
+    taints: spec.taints,
+    requirements: spec.requirements,
+    instanceTypes: typesFor(claim, typesOf(spec.nodeClassRef)),
+    pods: pods.map(pod => podShape(pod)),
+  };
+}
+
+/** Those that a claim may become; once it is launched the one that it is, whether more of it can be had or not. */
+export function typesFor({ labels, spec, status }: ClaimView, types: readonly InstanceType[]): readonly InstanceType[] {
+  const launched = status.providerID === undefined ? undefined : labels[instanceTypeKey];
+  if (launched === undefined) {
+    const wanted = setsOfRequirements(spec.requirements).get(instanceTypeKey);
+    return wanted === undefined ? types : types.filter(type => allows(wanted, type.name));
+  }
+  const type = types.find(({ name }) => name === launched);
+  const { capacity = type?.capacity, allocatable = type?.allocatable } = status;
+  if (capacity === undefined || allocatable === undefined) return [];
+  const offerings = type?.offerings ?? [{ requirements: [], price: 0, available: true }];
+  return [
+    {
+      name: launched,
+      requirements: type?.requirements ?? [],
+      offerings: offerings.map(offering => ({ ...offering, available: true })),
+      capacity: texts(capacity),
+      allocatable: texts(allocatable),
+    },
+  ];
+}
+
+function texts(list: Readonly<Record<string, string | number>> | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(list ?? {}).map(([name, amount]) => [name, String(amount)]));
+}

@@ -1,0 +1,64 @@
+// On which claims and nodes pods are expected, and until when.
+
+import type { Instant } from "../api/time.ts";
+
+type Place = { readonly kind: "claim" | "node"; readonly name: string };
+type Expected = Place & { readonly uids: Set<string>; at: Instant; until: Instant | undefined };
+
+export class Expectations {
+  readonly #byPlace = new Map<string, Expected>();
+  /** Undefined: not known. */
+  #next: { readonly at: Instant | undefined } | undefined;
+
+  /** When the first of them ends. */
+  get nextAt(): Instant | undefined {
+    this.#next ??= { at: earliest([...this.#byPlace.values()].map(({ until }) => until)) };
+    return this.#next.at;
+  }
+
+  on(kind: Place["kind"], name: string): readonly string[] {
+    return [...(this.#byPlace.get(`${kind}/${name}`)?.uids ?? [])];
+  }
+
+  due(now: Instant): readonly Place[] {
+    return [...this.#byPlace.values()].filter(({ until }) => until !== undefined && until <= now);
+  }
+
+  /** When the last of them was sent there; undefined: nobody was. */
+  lastAt(kind: Place["kind"], name: string): Instant | undefined {
+    return this.#byPlace.get(`${kind}/${name}`)?.at;
+  }
+
+  add({ kind, name }: Place, uid: string, at: Instant): void {
+    const key = `${kind}/${name}`;
+    const expected = this.#byPlace.get(key) ?? { kind, name, uids: new Set<string>(), at, until: undefined };
+    expected.uids.add(uid);
+    expected.at = at;
+    this.#byPlace.set(key, expected);
+  }
+
+  until(kind: Place["kind"], name: string, until: Instant | undefined): void {
+    const expected = this.#byPlace.get(`${kind}/${name}`);
+    if (expected !== undefined) expected.until = until;
+    this.#next = undefined;
+  }
+
+  remove(kind: Place["kind"], name: string, uid: string): void {
+    const expected = this.#byPlace.get(`${kind}/${name}`);
+    expected?.uids.delete(uid);
+    if (expected?.uids.size === 0) this.#byPlace.delete(`${kind}/${name}`);
+    this.#next = undefined;
+  }
+
+  adopt(other: Expectations): void {
+    for (const [key, { uids, ...place }] of other.#byPlace) this.#byPlace.set(key, { ...place, uids: new Set(uids) });
+    this.#next = undefined;
+  }
+}
+
+function earliest(instants: readonly (Instant | undefined)[]): Instant | undefined {
+  return instants.reduce(
+    (least, at) => (at === undefined || (least !== undefined && least <= at) ? least : at),
+    undefined,
+  );
+}

@@ -1,0 +1,323 @@
+// Pods that want a node, what the last search said of each, and the claims that it wants made for them. Kept with every
+// change: an answer about a pod goes when what it rests on does, and then the pod waits for the next search.
+
+import { type Instant, type Millis, minuteMs, secondMs } from "../api/time.ts";
+import { Expectations } from "./expectations.ts";
+import type { Kind, View } from "./kind.ts";
+import type { Subject } from "./picture.ts";
+import { type Pending, type Placement, type Plan, type PlannedClaim, poolVersion } from "./placement.ts";
+import type { Change } from "./tables.ts";
+import type { ActionView, ClaimView, NodeView, PodView, PoolView } from "./views.ts";
+
+type LookUps = {
+  node(name: string): NodeView | undefined;
+  nodeByUid(uid: string): NodeView | undefined;
+  nodesWith(providerID: string | undefined): readonly NodeView[];
+  claim(name: string): ClaimView | undefined;
+  claimsWith(providerID: string | undefined): readonly ClaimView[];
+  pool(name: string): PoolView | undefined;
+  openActionOn(nodeUid: string): ActionView | undefined;
+  podsOn(nodeName: string): readonly PodView[];
+};
+
+type Handlers = {
+  now(): Instant;
+  mark(subject: Subject): void;
+  /** The pod counts somewhere else than before. */
+  moved(pod: PodView): void;
+};
+
+/** How long the scheduler may take to bind a pod to a node that is ready for it. */
+const bindingMs: Millis = 20 * secondMs;
+/** How long a claim that was planned may take to be made. */
+const makingMs: Millis = minuteMs;
+
+export class PendingPods {
+  readonly #look: LookUps;
+  readonly #handlers: Handlers;
+  readonly #wanting = new Map<string, PodView>();
+  /** Nodes that are going away: what runs there wants another. */
+  readonly #going = new Set<string>();
+  /** Since when, in the order in which they came. */
+  readonly #waiting = new Map<string, Instant>();
+  readonly #placements = new Map<string, Placement>();
+  readonly #expected = new Expectations();
+  readonly #planned = new Map<string, PlannedClaim>();
+  #lastAt: Instant = 0;
+  #stuckCount = 0;
+  #isSupplyChanged = false;
+  #searchedAt: Instant = Number.NEGATIVE_INFINITY;
+  #lookAgainAt: Instant | undefined;
+
+  constructor(look: LookUps, handlers: Handlers) {
+    this.#look = look;
+    this.#handlers = handlers;
+  }
+
+  /** What was found so far, for a picture of the same views. */
+  adopt(other: PendingPods): void {
+    this.#waiting.clear();
+    for (const [uid, since] of other.#waiting) this.#waiting.set(uid, since);
+    for (const [uid, placement] of other.#placements) this.#placements.set(uid, placement);
+    for (const [name, claim] of other.#planned) this.#planned.set(name, claim);
+    this.#expected.adopt(other.#expected);
+    this.#lastAt = other.#lastAt;
+    this.#stuckCount = other.#stuckCount;
+    this.#isSupplyChanged = other.#isSupplyChanged;
+    this.#searchedAt = other.#searchedAt;
+    this.#lookAgainAt = other.#lookAgainAt;
+  }
+
+  get summary(): Pending {
+    const [openedAt] = this.#waiting.values();
+    return {
+      batch: openedAt === undefined ? undefined : { openedAt, lastAt: this.#lastAt },
+      expiresAt: this.#expected.nextAt,
+      stuckCount: this.#stuckCount,
+      isSupplyChanged: this.#isSupplyChanged,
+      searchedAt: this.#searchedAt,
+      lookAgainAt: this.#lookAgainAt,
+    };
+  }
+
+  /** Every pod that wants a node, by namespace and name. */
+  wanting(): readonly PodView[] {
+    return [...this.#wanting.values()].sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
+  }
+
+  wants({ uid }: PodView): boolean {
+    return this.#wanting.has(uid);
+  }
+
+  isGoing(nodeName: string): boolean {
+    return this.#going.has(nodeName);
+  }
+
+  placementOf(podUid: string): Placement | undefined {
+    return this.#placements.get(podUid);
+  }
+
+  /** Those that are to be on a claim, and are not bound yet. */
+  expectedOn(claim: string): readonly PodView[] {
+    return this.#expected.on("claim", claim).flatMap(uid => this.#wanting.get(uid) ?? []);
+  }
+
+  /** What is to be made for a pool, in the order of the plan. */
+  plannedOf(pool: string): readonly PlannedClaim[] {
+    return [...this.#planned.values()].filter(planned => planned.pool === pool);
+  }
+
+  changed(kind: Kind, { before, after }: Change<View>): void {
+    // The kind says which views these are.
+    if (kind === "pod") this.#podChanged({ before, after } as Change<PodView>);
+    if (kind === "node") for (const node of [before, after] as (NodeView | undefined)[]) this.#judgeNode(node?.name);
+    if (kind === "claim") this.#claimChanged({ before, after } as Change<ClaimView>);
+    if (kind === "action") {
+      for (const action of [before, after] as (ActionView | undefined)[]) {
+        this.#judgeNode(this.#look.nodeByUid(action?.spec.node.uid ?? "")?.name);
+      }
+    }
+    if (kind === "pool") this.#poolChanged((after ?? before) as PoolView);
+    const isSupply = kind !== "pod" || [before, after].some(pod => pod !== undefined && "nodeName" in pod);
+    if (isSupply) this.supplyChanged();
+  }
+
+  /** Something that pods without a place may be glad of. */
+  supplyChanged(): void {
+    if (this.#stuckCount === 0 || this.#isSupplyChanged) return;
+    this.#isSupplyChanged = true;
+    this.#handlers.mark("cluster");
+  }
+
+  /** A search begins: answers that have been waited for long enough are no longer counted on. */
+  begin(now: Instant): void {
+    for (const { kind, name } of this.#expected.due(now)) this.#release(kind, name);
+    this.#isSupplyChanged = false;
+    this.#handlers.mark("cluster");
+  }
+
+  /** A search has come to nothing: what it would have answered is still to be asked. */
+  abandon(): void {
+    this.supplyChanged();
+  }
+
+  /** Those that want a node and are expected nowhere. */
+  unplaced(): readonly PodView[] {
+    return this.wanting().filter(({ uid }) => !isPlaced(this.#placements.get(uid)));
+  }
+
+  /** A search has ended. Of its answer only that is kept of which everything it rests on still stands. */
+  settle({ at, placements, claims, lookAgainAt }: Plan): void {
+    const standing = claims.filter(claim => this.#stands(claim));
+    for (const claim of standing) this.#planned.set(claim.name, claim);
+    for (const [uid, placement] of placements) {
+      const pod = this.#wanting.get(uid);
+      if (pod === undefined || isPlaced(this.#placements.get(uid))) continue;
+      if (placement.on === "nothing" || this.#isThere(placement.on, placement.name)) this.#place(pod, placement);
+      else this.#wait(pod);
+    }
+    for (const { name, pool } of standing) {
+      this.#expect("claim", name);
+      this.#handlers.mark(`pool/${pool}`);
+    }
+    this.#searchedAt = at;
+    this.#lookAgainAt = lookAgainAt;
+    this.#handlers.mark("cluster");
+  }
+
+  #podChanged({ before, after }: Change<PodView>): void {
+    if (before !== undefined && before.uid !== after?.uid) this.#judgePod(before, false);
+    if (after !== undefined) this.#judgePod(after, wantsNode(after, this.#going));
+  }
+
+  #judgePod(pod: PodView, wants: boolean): void {
+    if (wants) {
+      this.#wanting.set(pod.uid, pod);
+      if (!this.#placements.has(pod.uid) && !this.#waiting.has(pod.uid)) this.#wait(pod);
+    } else if (this.#wanting.delete(pod.uid)) {
+      const placement = this.#forget(pod);
+      const [first] = this.#waiting.keys();
+      this.#waiting.delete(pod.uid);
+      if (first === pod.uid) this.#handlers.mark("cluster");
+      this.#markPod(pod);
+      // A claim that is not made yet was meant for all its pods together.
+      if (placement?.on === "claim" && this.#planned.has(placement.name)) this.#release("claim", placement.name);
+    }
+  }
+
+  #judgeNode(name: string | undefined): void {
+    if (name === undefined) return;
+    const node = this.#look.node(name);
+    const isGoing = node !== undefined && this.#isGoing(node);
+    if (node === undefined || isGoing) this.#release("node", name);
+    if (isGoing === this.#going.has(name)) return;
+    if (isGoing) this.#going.add(name);
+    else this.#going.delete(name);
+    for (const pod of this.#look.podsOn(name)) this.#judgePod(pod, wantsNode(pod, this.#going));
+  }
+
+  #isGoing({ uid, deletingSince, providerID }: NodeView): boolean {
+    if (deletingSince !== undefined || this.#look.openActionOn(uid) !== undefined) return true;
+    return this.#look.claimsWith(providerID).some(claim => claim.deletingSince !== undefined);
+  }
+
+  #claimChanged({ before, after }: Change<ClaimView>): void {
+    const name = (after ?? before)?.name ?? "";
+    for (const providerID of new Set([before?.providerID, after?.providerID])) {
+      for (const node of this.#look.nodesWith(providerID)) this.#judgeNode(node.name);
+    }
+    if (after !== undefined && after.isProvisional !== true && this.#planned.delete(name)) this.#markPool(after.pool);
+    const wasMade = before !== undefined && before.isProvisional !== true;
+    if (after === undefined ? wasMade : !isComing(after)) this.#release("claim", name);
+    else this.#expect("claim", name);
+  }
+
+  #poolChanged({ name }: PoolView): void {
+    for (const claim of this.plannedOf(name)) if (!this.#stands(claim)) this.#release("claim", claim.name);
+  }
+
+  #stands({ pool, poolVersion: version, pods }: PlannedClaim): boolean {
+    const view = this.#look.pool(pool);
+    return view !== undefined && poolVersion(view) === version && pods.every(uid => this.#wanting.has(uid));
+  }
+
+  #isThere(on: "claim" | "node", name: string): boolean {
+    if (on === "node") return this.#look.node(name) !== undefined && !this.#going.has(name);
+    const claim = this.#look.claim(name);
+    return this.#planned.has(name) || (claim !== undefined && isComing(claim));
+  }
+
+  #place(pod: PodView, placement: Placement): void {
+    this.#forget(pod);
+    this.#waiting.delete(pod.uid);
+    this.#placements.set(pod.uid, placement);
+    if (placement.on === "nothing") this.#stuckCount++;
+    else {
+      this.#expected.add({ kind: placement.on, name: placement.name }, pod.uid, placement.at);
+      this.#expect(placement.on, placement.name);
+      if (placement.on === "node") this.#handlers.moved(pod);
+    }
+    this.#markPod(pod);
+  }
+
+  /** Until when pods are expected there. */
+  #expect(on: "claim" | "node", name: string): void {
+    const at = this.#expected.lastAt(on, name);
+    if (at === undefined) return;
+    this.#expected.until(on, name, on === "node" ? at + bindingMs : this.#claimExpiry(name, at));
+    this.#handlers.mark("cluster");
+  }
+
+  #claimExpiry(name: string, at: Instant): Instant | undefined {
+    const claim = this.#look.claim(name);
+    if (claim === undefined || claim.isProvisional) return at + makingMs;
+    const initialized = claim.conditions.find(({ type, status }) => type === "Initialized" && status === "True");
+    return initialized && Math.max(initialized.since ?? at, at) + bindingMs;
+  }
+
+  /** Nobody is expected there any more: the pods wait for the next search. */
+  #release(on: "claim" | "node", name: string): void {
+    const planned = on === "claim" ? this.#planned.get(name) : undefined;
+    if (planned !== undefined && this.#planned.delete(name)) this.#markPool(planned.pool);
+    for (const uid of this.#expected.on(on, name)) {
+      const pod = this.#wanting.get(uid);
+      if (pod === undefined) continue;
+      this.#forget(pod);
+      this.#wait(pod);
+      this.#markPod(pod);
+    }
+  }
+
+  #forget(pod: PodView): Placement | undefined {
+    const placement = this.#placements.get(pod.uid);
+    this.#placements.delete(pod.uid);
+    if (placement === undefined) return undefined;
+    if (placement.on === "nothing") this.#stuckCount--;
+    else {
+      this.#expected.remove(placement.on, placement.name, pod.uid);
+      if (placement.on === "node") this.#handlers.moved(pod);
+    }
+    this.#handlers.mark("cluster");
+    return placement;
+  }
+
+  #wait(pod: PodView): void {
+    const now = this.#handlers.now();
+    this.#waiting.delete(pod.uid);
+    this.#waiting.set(pod.uid, now);
+    this.#lastAt = now;
+    this.#handlers.mark("cluster");
+    this.#markPod(pod);
+  }
+
+  #markPod({ namespace, name }: PodView): void {
+    this.#handlers.mark(`pod/${namespace}/${name}`);
+  }
+
+  #markPool(pool: string | undefined): void {
+    if (pool !== undefined) this.#handlers.mark(`pool/${pool}`);
+  }
+}
+
+/** As upstream: the scheduler found no place, or its node is going; not what belongs to its node, nor what ends. */
+function wantsNode(pod: PodView, going: ReadonlySet<string>): boolean {
+  const isEnding = pod.deletionAt !== undefined || pod.phase === "Succeeded" || pod.phase === "Failed";
+  if (isEnding || pod.isStatic || pod.ownerKind === "DaemonSet") return false;
+  if (pod.nodeName !== undefined) return going.has(pod.nodeName);
+  return pod.isUnschedulable === true && pod.nominatedNode === undefined;
+}
+
+/** Its node comes, or is there. */
+function isComing({ deletingSince, conditions }: ClaimView): boolean {
+  return (
+    deletingSince === undefined && !conditions.some(({ type, status }) => type === "Launched" && status === "False")
+  );
+}
+
+function isPlaced(placement: Placement | undefined): boolean {
+  return placement !== undefined && placement.on !== "nothing";
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
