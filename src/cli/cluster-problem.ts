@@ -19,12 +19,18 @@ function sentence({ server, source }: Named, cause: unknown): string {
   const told = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "");
   const named = `${server} (${source})`;
   if (cause instanceof ConfigError) return told;
-  if (cause instanceof ConnectionError)
-    return `cannot reach the API server ${named}: ${told}. Is it up, and is it the cluster you mean?`;
+  if (cause instanceof ConnectionError) {
+    const question = /certificate/i.test(told)
+      ? "Is the certificate authority of the kubeconfig the cluster's?"
+      : "Is it up, and is it the cluster you mean?";
+    return `cannot reach the API server ${named}: ${told}. ${question}`;
+  }
   if (!(cause instanceof ApiError)) return `the API server ${named} gave no answer that can be used: ${told}`;
   if (cause.code === 401)
     return `the API server ${named} does not know us: ${told}. Are the credentials there and not expired?`;
   if (cause.code === 403)
     return `the API server ${named} does not allow it: ${told}. Grant what fettle install prints, or use another identity`;
+  if (cause.code === 404)
+    return `the API server ${named} does not have Fettle's kinds: ${told}. Add them: fettle crds | kubectl apply --server-side -f -`;
   return `the API server ${named} refuses: ${told}`;
 }

@@ -2,13 +2,16 @@
 // stop. All it knows stands in the cluster, so that the next start goes on where this one ended.
 
 import { Command } from "commander";
+import { simulatedNodeClasses } from "../api/simulated-node-class.ts";
 import { secondMs } from "../api/time.ts";
-import { connect } from "../kube/client.ts";
+import { type Connection, connect } from "../kube/client.ts";
+import type { ClusterConfig } from "../kube/kubeconfig.ts";
 import { systemClock as clock } from "../kube/system-clock.ts";
 import { machines } from "../sim/machines.ts";
 import { seededRandom } from "../sim/random.ts";
 import { Kubelets } from "../sim/world/kubelets.ts";
 import { nodePicture } from "../sim/world/picture.ts";
+import { refusedBy } from "./cluster-problem.ts";
 import { type Io, untilAborted } from "./io.ts";
 import { type ClusterChoice, clusterConfig } from "./kube-access.ts";
 import { seedOf } from "./flags.ts";
@@ -38,12 +41,12 @@ const hintAfterMs = 10 * secondMs;
 async function play(flags: Flags, io: Io): Promise<void> {
   const config = await clusterConfig(flags, io.env);
   const api = connect(config, { clock, env: io.env, fieldManager: "fettle-machines" });
+  await asked(api, config);
   const failed = (error: unknown, key: string) => io.err(`${key}: ${error instanceof Error ? error.message : error}\n`);
   const picture = nodePicture(api, clock);
   const kubelets = new Kubelets(picture, seededRandom(flags.seed), { beats: "written", failed });
   const player = machines({ api, clock, kubelets, seed: flags.seed, failed });
-  const hint = "can it be reached, and has it Fettle's kinds (fettle crds | kubectl apply -f -)?";
-  const cancelHint = clock.after(hintAfterMs, () => io.err(`Still waiting for ${config.server}: ${hint}\n`));
+  const cancelHint = clock.after(hintAfterMs, () => io.err(`Still waiting for ${config.server} to list its nodes.\n`));
   const announce = async () => {
     await Promise.all([picture.synced, player.synced]);
     cancelHint();
@@ -56,4 +59,14 @@ async function play(flags: Flags, io: Io): Promise<void> {
   kubelets.stop();
   picture.stop();
   await api.close();
+}
+
+/** What is wrong between us and the cluster is said at once. */
+async function asked(api: Connection, config: ClusterConfig): Promise<void> {
+  try {
+    await api.list(simulatedNodeClasses.resource, { limit: 1 }).catch(refusedBy(config));
+  } catch (error) {
+    await api.close();
+    throw error;
+  }
 }

@@ -24,7 +24,17 @@ test("a kind that may not be watched any more is named, though it was listed onc
   const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code: 403 } as const;
   const forbidden = new ApiError({ ...status, message: "pods is forbidden" });
   const watches = [watched("nodes", true), watched("pods", true, forbidden), watched("nodepools", false)];
-  expect(unlisted(watches)).toBe("Not listed yet: nodepools. Not allowed to watch any more: pods (pods is forbidden).");
+  expect(unlisted(watches)).toBe(
+    "Not listed yet: nodepools. Not allowed to watch any more: pods (pods is forbidden). The roles that it needs: fettle install prints them.",
+  );
+});
+
+test("kinds that the cluster does not have come with the way to get them", () => {
+  const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code: 404 } as const;
+  const absent = new ApiError({ ...status, message: "404 page not found" });
+  expect(unlisted([watched("nodepools", false, absent)])).toBe(
+    "Not listed yet: nodepools (404 page not found). Kinds that the cluster does not have: fettle crds | kubectl apply --server-side -f -.",
+  );
 });
 
 test("watches are measured by their kind", () => {

@@ -3,6 +3,7 @@
 
 import { type Controller, type ControllerOptions, startController } from "../control/controller.ts";
 import type { Clock, Feed, InstanceProvider, KubeApi } from "../control/ports.ts";
+import { isNotFound } from "../control/outcome.ts";
 import { isForbidden } from "../control/staleness.ts";
 import type { JournalEntry } from "../decide/decision.ts";
 import { rules } from "../decide/rules.ts";
@@ -62,7 +63,11 @@ export function wire({ provider: name, instanceTypes, journal, ...options }: Wir
 export function unlisted(watches: readonly Watched[]): string | undefined {
   const missing = watches.filter(({ fed }) => !fed.synced);
   const lost = watches.filter(({ fed }) => fed.synced && isForbidden(fed.lastError));
-  const told = [...named("Not listed yet", missing), ...named("Not allowed to watch any more", lost)];
+  const told = [
+    ...named("Not listed yet", missing),
+    ...named("Not allowed to watch any more", lost),
+    ...remedies([...missing, ...lost]),
+  ];
   return told.length === 0 ? undefined : told.join(" ");
 }
 
@@ -71,6 +76,16 @@ function named(what: string, watches: readonly Watched[]): string[] {
     fed.lastError ? `${resource} (${fed.lastError.message})` : resource,
   );
   return names.length === 0 ? [] : [`${what}: ${names.join(", ")}.`];
+}
+
+function remedies(watches: readonly Watched[]): string[] {
+  const isSome = (is: (error: Error | undefined) => boolean) => watches.some(({ fed }) => is(fed.lastError));
+  return [
+    ...(isSome(isNotFound)
+      ? ["Kinds that the cluster does not have: fettle crds | kubectl apply --server-side -f -."]
+      : []),
+    ...(isSome(isForbidden) ? ["The roles that it needs: fettle install prints them."] : []),
+  ];
 }
 
 export function measuredWatches({ watches }: Pick<Wired, "watches">) {
