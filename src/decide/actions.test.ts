@@ -550,4 +550,44 @@ describe("between the ledger and the first destructive call a reason still holds
       expected,
     );
   });
+
+  test.each<[string, number, Record<string, string>]>([
+    ["both go while both are too many", 1, { a: "holds", b: "holds" }],
+    [
+      "one goes when the pool wants one more meanwhile, and it is the same one for both",
+      2,
+      { a: "holds", b: "ScaleDown: NodePool web has 3 claims, 1 of them about to go for 2 replicas now" },
+    ],
+  ])("of a surplus that two starts judge on one picture: %s", (_, replicas, expected) => {
+    const claims = ["a", "b", "c"].map(name => aClaim(name, { pool: "web" }));
+    const actions = ["a", "b"].map(name =>
+      anAction(`x-${name}`, { node: name, phase: "Pending", spec: scaleDown(name) }),
+    );
+    const world = { pools: [aPool("web", { spec: { replicas } })], claims, actions, nodes: [aNode("a"), aNode("b")] };
+    const evidence: Evidence[] = [{ kind: "SurplusReplica", seenAt }];
+    const found = Object.fromEntries(
+      ["a", "b"].map(name => {
+        const spec = { node: { name, uid: `${name}-uid` }, ...scaleDown(name) };
+        return [name, judge(evidence, { node: aNode(name), claim: aClaim(name, { pool: "web" }) }, world, spec)];
+      }),
+    );
+    expect(found).toEqual(expected);
+  });
+
+  test("of a surplus leaves to a repair of the same pool what is going by it", () => {
+    const claims = ["a", "b"].map(name => aClaim(name, { pool: "web" }));
+    const repairing = anAction("x-b", {
+      node: "b",
+      phase: "Pending",
+      spec: { action: "Repair", claim: claimRef("b") },
+    });
+    const world = { pools: [aPool("web", { spec: { replicas: 1 } })], claims, actions: [repairing] };
+    const surplusOf = { ...live, claim: aClaim("a", { pool: "web" }) };
+    expect(judge([{ kind: "SurplusReplica", seenAt }], surplusOf, world)).toBe(
+      "Repair: NodePool web has 2 claims, 1 of them about to go for 1 replicas now",
+    );
+  });
 });
+
+const claimRef = (name: string) => ({ name, uid: `${name}-claim-uid` });
+const scaleDown = (name: string) => ({ action: "ScaleDown", claim: claimRef(name) }) as const;

@@ -3,6 +3,7 @@
 
 import type { Evidence } from "../api/node-action.ts";
 import { formatTime, parseDuration, parseDurationOrNever, secondMs } from "../api/time.ts";
+import type { Picture } from "../snapshot/picture.ts";
 import type { ClaimView, ConditionView, InstanceView, NodeView } from "../snapshot/views.ts";
 import type { Instant } from "../api/time.ts";
 import { conditionOf, isTrue } from "./conditions.ts";
@@ -113,10 +114,28 @@ function instanceGone({ live: { node, claim, instance }, context }: Look): strin
   return node && isTrue(node.conditions, "Ready") ? "the node is Ready, so something runs it" : undefined;
 }
 
+/** Several may be about to start on one picture: each leaves to those before it what is theirs. */
 function surplus({ live: { claim }, context: { picture } }: Look): string | undefined {
   const pool = claim?.pool === undefined ? undefined : picture.pool(claim.pool);
   const replicas = pool?.effective.replicas;
-  if (pool === undefined || replicas === undefined) return "its claim is of no pool with replicas now";
+  if (claim === undefined || pool === undefined || replicas === undefined) {
+    return "its claim is of no pool with replicas now";
+  }
   const { staying } = picture.totalsOfPool(pool.name);
-  return staying > replicas ? undefined : `NodePool ${pool.name} has ${staying} claims for ${replicas} replicas now`;
+  const before = goingBefore(claim, picture);
+  if (staying - before > replicas) return undefined;
+  const others = before > 0 ? `, ${before} of them about to go` : "";
+  return `NodePool ${pool.name} has ${staying} claims${others} for ${replicas} replicas now`;
+}
+
+/** Claims of its pool that still stay and that another open action is to end: any for another reason, else by name. */
+function goingBefore({ name, pool }: ClaimView, picture: Picture): number {
+  const going = new Set<string>();
+  for (const { spec } of picture.openActions()) {
+    const other = spec.claim && picture.claim(spec.claim.name);
+    if (spec.method !== "Terminate" || other?.pool !== pool || other?.uid !== spec.claim?.uid) continue;
+    if (other === undefined || other.name === name || other.deletingSince !== undefined) continue;
+    if (spec.action !== "ScaleDown" || other.name < name) going.add(other.name);
+  }
+  return going.size;
 }

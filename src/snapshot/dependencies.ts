@@ -188,12 +188,18 @@ function* byAction(picture: IndexedPicture, change: Change<ActionView>): Subject
     yield actionSubject(action);
     yield `node/${node.name}`;
     if (nodePool !== undefined) yield `pool/${nodePool}`;
+    // What another is to end is no surplus any more for those that have not begun.
+    yield* picture.openActionsOfPool(nodePool).filter(isPendingScaleDown).map(actionSubject);
     yield* picture.actionsOn(node.uid).map(actionSubject);
     const named = claim && picture.claim(claim.name);
     if (named !== undefined) yield* claimAndPool(named);
     const found = picture.nodeByUid(node.uid);
     for (const other of picture.claimsWith(found?.providerID)) yield* claimAndPool(other);
   }
+}
+
+function isPendingScaleDown({ spec, status }: ActionView): boolean {
+  return spec.action === "ScaleDown" && status.startedAt === undefined;
 }
 
 // Budgets hold up only drains.
