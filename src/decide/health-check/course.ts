@@ -9,7 +9,7 @@ import { unstamped } from "../ledger.ts";
 import type { Objection } from "../safety.ts";
 import { refused, stepHold } from "./ask.ts";
 import { edited, isMadeUnderAnother } from "./holds.ts";
-import { heldByAnother, holdsLease, takeLease } from "./lease.ts";
+import { heldByAnother, takeLease } from "./lease.ts";
 import { isMadeBy, remediationFor } from "./manifest.ts";
 import { isUnhealthy } from "./node-health.ts";
 import { type CheckContext, type CheckDecision, checkNotice, type Patient, together, wakesAt } from "./words.ts";
@@ -89,7 +89,7 @@ function begin(patient: Patient, step: StepView, context: CheckContext): CheckDe
   const held = startHold(patient, step, context);
   if (held !== undefined) return { ...refused(patient, held), wakeAt: wakesAt(held.until, context.now) };
   const { command, renewAt } = takeLease(patient, step, context);
-  if (command !== undefined && !holdsLease(patient, context)) return { ...nothing, commands: [command] };
+  if (command !== undefined) return { ...nothing, commands: [command] };
   const template = context.checks.template(step.template);
   const state = template && context.checks.kind({ apiVersion: template.apiVersion, kind: kindOf(step) });
   if (template === undefined || state?.state !== "Served") return nothing;
@@ -98,7 +98,6 @@ function begin(patient: Patient, step: StepView, context: CheckContext): CheckDe
   return {
     ...nothing,
     commands: [
-      ...(command === undefined ? [] : [command]),
       {
         kind: "create-remediation",
         why,

@@ -50,11 +50,6 @@ export function takeLease(
   };
 }
 
-export function holdsLease({ node, check }: Case, { checks, now }: CheckContext): boolean {
-  const lease = checks.lease(node.name);
-  return lease !== undefined && isOurs(lease, check.name) && isValid(lease, now);
-}
-
 /** Ours, and nothing is left to be done under it. */
 export function giveBack(
   nodeName: string,
