@@ -20,16 +20,36 @@ const levelOf = (entry: JournalEntry) => journalLine(entry).level;
 test("a command that has ended is one line with its reason and its facts", () => {
   expect(journalLine(ended(launch, { result: "done" }))).toEqual({
     level: "info",
-    message: "Claim web-1 has no instance.",
+    message: "Launched instance of claim/web-1: Claim web-1 has no instance.",
     fields: { event: "ended", command: "launch-instance", object: "claim/web-1", result: "done" },
   });
 });
 
 test("one that failed says why, and how much that matters", () => {
   const retry = journalLine(ended(launch, { result: "retry", reason: "Throttled", message: "Later." }));
-  expect(retry).toMatchObject({ level: "warn", message: "Claim web-1 has no instance. Later." });
+  expect(retry).toMatchObject({
+    level: "warn",
+    message: "Could not launch instance of claim/web-1: Later. Claim web-1 has no instance.",
+  });
   expect(retry.fields).toMatchObject({ reason: "Throttled", result: "retry" });
   expect(levelOf(ended(launch, { result: "refused", reason: "Invalid", message: "Never." }))).toBe("error");
+});
+
+const pod = { namespace: "default", name: "p", uid: "p" };
+const action = { name: "repair-n1", uid: "a" };
+const node = { name: "web-1-abcd", uid: "n" };
+const why = "So.";
+test.each<[Command, string]>([
+  [{ kind: "update-claim", claim, resourceVersion: "1", why }, "Updated claim/web-1: So."],
+  [{ kind: "evict-pod", pod, why }, "Evicted pod/default/p: So."],
+  [{ kind: "delete-node", node, why }, "Deleted node/web-1-abcd: So."],
+  [{ kind: "delete-instance", providerID: "x:///i", why }, "Deleted instance/x:///i: So."],
+  [{ kind: "look-up-instance", providerID: "x:///i", why }, "Looked up instance/x:///i: So."],
+  [{ kind: "list-instances", why }, "Listed instances: So."],
+  [{ kind: "start-action", action, why }, "Started action/repair-n1: So."],
+  [{ kind: "update-safety-policy", policy: node, status: {}, why }, "Updated safety-policy: So."],
+])("what is done is told as done: $kind", (command, message) => {
+  expect(journalLine(ended(command, { result: "done" })).message).toBe(message);
 });
 
 describe("what is told only to those who ask for details", () => {
@@ -91,7 +111,7 @@ test("in a dry run what is decided is all there is to tell", () => {
   const line = journalLine({ ...decided, isShown: true });
   expect(line).toMatchObject({
     level: "info",
-    message: "Would launch instance claim/web-1: Claim web-1 has no instance.",
+    message: "Would launch instance of claim/web-1: Claim web-1 has no instance.",
     fields: { dryRun: "true", rule: "lifecycle" },
   });
 });

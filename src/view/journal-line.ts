@@ -19,7 +19,11 @@ export function journalLine(entry: JournalEntry): LogLine {
       const fields = { event: "decided", rule, subject, command: command.kind, object: laneOf(command) };
       // What is only shown has no end to be told.
       return isShown
-        ? { level: "info", message: `Would ${plain(command)}: ${command.why}`, fields: { ...fields, dryRun: "true" } }
+        ? {
+            level: "info",
+            message: `Would ${wordsOf(command).join(" ")}: ${command.why}`,
+            fields: { ...fields, dryRun: "true" },
+          }
         : { level: "debug", message: command.why, fields };
     }
     case "ended":
@@ -43,15 +47,33 @@ function ended(command: Command, outcome: Outcome): LogLine {
   const fields = { event: "ended", command: command.kind, object: laneOf(command), result };
   if (result === "retry" || result === "refused") {
     const { reason, message } = outcome;
-    const level = result === "retry" ? "warn" : "error";
-    return { level, message: `${command.why} ${message}`, fields: { ...fields, reason } };
+    const failed = `Could not ${wordsOf(command).join(" ")}: ${message}`;
+    return {
+      level: result === "retry" ? "warn" : "error",
+      message: `${failed} ${command.why}`,
+      fields: { ...fields, reason },
+    };
   }
-  return { level: result === "done" && isNews(command) ? "info" : "debug", message: doneMessage(command), fields };
+  const message = result === "done" ? doneMessage(command) : command.why;
+  return { level: result === "done" && isNews(command) ? "info" : "debug", message, fields };
 }
 
 function doneMessage(command: Command): string {
-  if (command.kind !== "open-action" || command.phase !== "DryRun") return command.why;
-  return `Would begin ${command.spec.action} of node ${command.spec.node.name}: ${command.why}`;
+  if (command.kind === "open-action" && command.phase === "DryRun") {
+    return `Would begin ${command.spec.action} of node ${command.spec.node.name}: ${command.why}`;
+  }
+  const [verb, object] = wordsOf(command);
+  const past = verb.replace(/^(\w+?)e?\b/, "$1ed");
+  return `${past.charAt(0).toUpperCase()}${past.slice(1)} ${object}: ${command.why}`;
+}
+
+/** A verb and what it is done to: "create", "claim/web-1"; "launch", "instance of claim/web-1". */
+function wordsOf(command: Command): [verb: string, object: string] {
+  const words = command.kind.split("-");
+  const noun = words.at(command.kind === "update-safety-policy" ? 1 : -1) ?? "";
+  const verb = command.kind.slice(0, command.kind.lastIndexOf(`-${noun}`)).replaceAll("-", " ");
+  const lane = laneOf(command);
+  return [verb, lane.startsWith(noun) ? lane : `${noun} of ${lane}`];
 }
 
 /** Questions change nothing, and a status only tells what other lines have told. */
@@ -73,8 +95,4 @@ function isNews(command: Command): boolean {
 
 function refusalFields(event: string, { subject, code, until, liftedBy }: Refusal): LogLine["fields"] {
   return { event, subject, code, liftedBy, ...(until === undefined ? {} : { until: formatTime(until) }) };
-}
-
-function plain(command: Command): string {
-  return `${command.kind.replaceAll("-", " ")} ${laneOf(command)}`;
 }

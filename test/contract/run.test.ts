@@ -108,7 +108,7 @@ describe("fettle run", () => {
     );
     await said(shy, '"event":"leading"');
     await api.create(resource, {}, claim);
-    await said(shy, "Would update claim claim/two");
+    await said(shy, "Would update claim/two");
     expect((await api.get(resource, { name: "two" })).metadata.finalizers).toBeUndefined();
     expect(await shy.stop()).toBe(0);
 
