@@ -197,7 +197,9 @@ export class PendingPods {
   }
 
   #isGoing({ uid, deletingSince, providerID }: NodeView): boolean {
-    if (deletingSince !== undefined || this.#look.openActionOn(uid) !== undefined) return true;
+    const method = this.#look.openActionOn(uid)?.spec.method;
+    // A reboot leaves the node its pods.
+    if (deletingSince !== undefined || (method !== undefined && method !== "Reboot")) return true;
     return this.#look.claimsWith(providerID).some(claim => claim.deletingSince !== undefined);
   }
 
