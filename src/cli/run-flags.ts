@@ -1,7 +1,7 @@
 // The flags of fettle run, and what no flag can judge alone.
 
 import { Option } from "commander";
-import { secondMs } from "../api/time.ts";
+import { type Millis, secondMs } from "../api/time.ts";
 import { type ControllerName, controllers } from "../decide/decision.ts";
 import { type LogLevel, logLevels } from "../view/journal-line.ts";
 import { type BindAddress, bindAddressOf, booleanOf, choiceOf, controllersOf, durationOf, flag } from "./flags.ts";
@@ -20,6 +20,8 @@ export type RunFlags = ClusterChoice &
     instanceTypes?: string;
     clusterName: string;
     foreignClaims: "ignore" | "repair";
+    batchIdleDuration: Millis;
+    batchMaxDuration: Millis;
     repairUnset: "on" | "off";
     takeOver: boolean;
     metricsBindAddress: BindAddress | undefined;
@@ -50,6 +52,14 @@ const policyFlags = [
   flag("--foreign-claims <mode>", "claims of classes that the provider does not serve: ignore, or repair them", {
     read: choiceOf("ignore", "repair"),
     or: "ignore",
+  }),
+  flag("--batch-idle-duration <duration>", "pods that wait are looked at once none has come for so long", {
+    read: durationOf,
+    or: "1s",
+  }),
+  flag("--batch-max-duration <duration>", "and no later than this after the first of them came", {
+    read: durationOf,
+    or: "10s",
   }),
   flag("--repair-unset <mode>", "what a pool without spec.repair means: the provider's defaults are on or off", {
     read: choiceOf("on", "off"),

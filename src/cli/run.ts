@@ -77,7 +77,13 @@ async function start(flags: RunFlags, { config, env, version, say, closing, inst
   closing.push(() => lead.stop());
   const api = connect(config, { ...connectTo, ...(lead.fence && { fence: lead.fence }) });
   closing.push(() => api.close());
-  const settings = { cluster: flags.clusterName, dryRun: flags.dryRun, foreignClaims: flags.foreignClaims };
+  const settings = {
+    cluster: flags.clusterName,
+    dryRun: flags.dryRun,
+    foreignClaims: flags.foreignClaims,
+    batchIdleMs: flags.batchIdleDuration,
+    batchMaxMs: flags.batchMaxDuration,
+  };
   const metrics = new Metrics({
     version,
     settings,

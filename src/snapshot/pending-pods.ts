@@ -237,7 +237,7 @@ export class PendingPods {
     else {
       this.#expected.add({ kind: placement.on, name: placement.name }, pod.uid, placement.at);
       this.#expect(placement.on, placement.name);
-      if (placement.on === "node") this.#handlers.moved(pod);
+      this.#handlers.moved(pod);
     }
     this.#markPod(pod);
   }
@@ -246,7 +246,10 @@ export class PendingPods {
   #expect(on: "claim" | "node", name: string): void {
     const at = this.#expected.lastAt(on, name);
     if (at === undefined) return;
-    this.#expected.until(on, name, on === "node" ? at + bindingMs : this.#claimExpiry(name, at));
+    // One that still runs elsewhere keeps the room for its successor.
+    const isAwaited = this.#expected.on(on, name).some(uid => this.#wanting.get(uid)?.nodeName === undefined);
+    const until = on === "node" ? at + bindingMs : this.#claimExpiry(name, at);
+    this.#expected.until(on, name, isAwaited ? until : undefined);
     this.#handlers.mark("cluster");
   }
 
@@ -277,7 +280,7 @@ export class PendingPods {
     if (placement.on === "nothing") this.#stuckCount--;
     else {
       this.#expected.remove(placement.on, placement.name, pod.uid);
-      if (placement.on === "node") this.#handlers.moved(pod);
+      this.#handlers.moved(pod);
     }
     this.#handlers.mark("cluster");
     return placement;

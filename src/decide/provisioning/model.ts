@@ -100,6 +100,7 @@ export class PackingModel {
     const nodes = picture.nodes().map(node => hostShape(node, picture.claimOf(node)));
     for (const { name } of picture.nodes()) this.#nodes.add(name);
     for (const pod of picture.every("pod")) if (pod.nodeName !== undefined) this.#podChanged(pod);
+    for (const pod of picture.wantingPods()) this.#podChanged(pod);
     return new Packing({
       ...emptyProblem,
       nodes,
@@ -119,8 +120,11 @@ export class PackingModel {
     try {
       for (const name of taken(this.#nodes)) {
         const node = picture.node(name);
+        const claim = node && picture.claimOf(node);
         if (node === undefined || picture.isGoing(name)) packing.removeNode(name);
-        else packing.putNode(hostShape(node, picture.claimOf(node)));
+        else packing.putNode(hostShape(node, claim));
+        // Who was expected on the claim is from now on expected here.
+        for (const pod of claim ? picture.expectedOn(claim.name) : []) this.#podChanged(pod);
         effort.work += 15;
         yield;
       }
@@ -142,11 +146,12 @@ export class PackingModel {
     }
   }
 
-  /** Where it is, or where an earlier search expects it. */
+  /** Where an earlier search expects it, or where it is. */
   #nodeOf({ uid, nodeName }: PodView): string | undefined {
-    if (nodeName !== undefined) return nodeName;
     const placement = this.#picture.placementOf(uid);
-    return placement?.on === "node" ? placement.name : undefined;
+    if (placement?.on === "node") return placement.name;
+    const claim = placement?.on === "claim" ? this.#picture.claim(placement.name) : undefined;
+    return (claim && this.#picture.nodesOf(claim)[0]?.name) ?? nodeName;
   }
 }
 

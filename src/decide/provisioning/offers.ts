@@ -26,10 +26,14 @@ export type OfferedPool = {
   readonly limits: ResourceList | undefined;
 };
 
+export type Held = { readonly pool: string; readonly code: string; readonly until?: Instant };
+
 export type Offers = {
   readonly pools: readonly Pool[];
   readonly upcoming: readonly UpcomingNode[];
   readonly offeredByName: ReadonlyMap<string, OfferedPool>;
+  /** Pools that would serve pods and may not launch now, and why. */
+  readonly held: readonly Held[];
   /** When a pool may launch again, or something may have capacity again. */
   readonly lookAgainAt: Instant | undefined;
 };
@@ -37,14 +41,17 @@ export type Offers = {
 export function offersAt(picture: ClusterPicture, now: Instant): Offers {
   const shortages = picture.shortages(now);
   const avoid = avoiding(shortages);
-  const held: Instant[] = shortages.map(({ until }) => until);
+  const held: Held[] = [];
   const offered = new Map<string, OfferedPool>();
   for (const view of picture.pools()) {
     const nodeClass = servedClass(view.effective.template.nodeClassRef, picture.provider);
     if (nodeClass === undefined || view.effective.replicas !== undefined) continue;
     const hold = launchHold({ pool: view, nodeClass, provider: picture.provider }, now);
-    if (hold?.until !== undefined) held.push(hold.until);
-    if (hold !== undefined) continue;
+    if (hold !== undefined) {
+      const { code, until } = hold;
+      held.push({ pool: view.name, code, ...(until === undefined ? {} : { until }) });
+      continue;
+    }
     const types = picture.provider.instanceTypes(nodeClass).map(avoid);
     offered.set(view.name, { view, nodeClass, types, limits: limitsOf(view) });
   }
@@ -52,8 +59,14 @@ export function offersAt(picture: ClusterPicture, now: Instant): Offers {
     pools: [...offered.values()].map(one => poolShape(one, picture)),
     upcoming: upcomingOf(picture),
     offeredByName: offered,
-    lookAgainAt: held.length === 0 ? undefined : Math.min(...held),
+    held,
+    lookAgainAt: earliest([...shortages, ...held].map(({ until }) => until)),
   };
+}
+
+function earliest(instants: readonly (Instant | undefined)[]): Instant | undefined {
+  const known = instants.filter(instant => instant !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 function poolShape({ view, nodeClass, types, limits }: OfferedPool, picture: ClusterPicture): Pool {

@@ -5,13 +5,13 @@ import { instanceTypeKey } from "../../api/node.ts";
 import type { NodeRequirement } from "../../api/node-selector.ts";
 import type { Requirement } from "../../api/node-template.ts";
 import type { Pod } from "../../api/pod.ts";
-import type { Instant } from "../../api/time.ts";
+import { formatTime, type Instant } from "../../api/time.ts";
 import { type Placement, type Plan, type PlannedClaim, poolVersion } from "../../snapshot/placement.ts";
 import { claimFor, claimNames } from "../claim-manifest.ts";
 import type { Answer, NewNode } from "../packing/answer.ts";
-import { reasonText, shortForm } from "../packing/reasons.ts";
+import { type Reason, reasonText, shortForm } from "../packing/reasons.ts";
 import { largest } from "./limits.ts";
-import type { OfferedPool, Offers } from "./offers.ts";
+import type { Held, OfferedPool, Offers } from "./offers.ts";
 
 /** As upstream: more types make a claim large and a launch no better. */
 const typesMax = 600;
@@ -35,11 +35,19 @@ export function planOf({ placements, newNodes, unplaced }: Answer, { offers, now
       found.set(uidOf(pod), { on: "claim", name, at: now });
     }
   }
-  for (const { pod, reason } of unplaced) {
-    found.set(uidOf(pod), { on: "nothing", short: shortForm(reason), tree: reasonText(reason) });
-  }
+  for (const { pod, reason } of unplaced) found.set(uidOf(pod), nowhere(reason, offers.held));
   const { lookAgainAt } = offers;
   return { at: now, placements: found, claims, ...(lookAgainAt === undefined ? {} : { lookAgainAt }) };
+}
+
+/** Beside what packing was asked about: the pools that it was not. */
+function nowhere(reason: Reason, held: readonly Held[]): Placement {
+  const branches = held.map(({ pool, code, until }) => ({
+    what: `pool ${pool}`,
+    branches: [{ what: until === undefined ? code : `${code} until ${formatTime(until)}` }],
+  }));
+  const whole = { ...reason, branches: [...(reason.branches ?? []), ...branches] };
+  return { on: "nothing", short: shortForm(whole), tree: reasonText(whole) };
 }
 
 type Naming = { readonly now: Instant; readonly isTaken: (name: string) => boolean };

@@ -1,0 +1,324 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { aClaim, anAction, aNode, aPod, aPool, aProvider, at, aCondition, t0 } from "../../test/builders.ts";
+import type { Instant } from "../api/time.ts";
+import { ClusterPicture } from "./cluster-picture.ts";
+import { type Plan, type PlannedClaim, poolVersion } from "./placement.ts";
+import type { PodView } from "./views.ts";
+
+/** A pod for which the scheduler found no node. */
+function pending(name: string, views: Partial<PodView> = {}): PodView {
+  return aPod(name, { phase: "Pending", isReady: false, isUnschedulable: true, ...views });
+}
+
+class World {
+  now: Instant = t0;
+  readonly picture = new ClusterPicture(aProvider(), { now: () => this.now });
+  readonly pool = aPool("p");
+
+  constructor(...pods: readonly PodView[]) {
+    this.picture.put("pool", this.pool);
+    for (const pod of pods) this.picture.put("pod", pod);
+  }
+
+  wanting(): string[] {
+    return this.picture.wantingPods().map(({ name }) => name);
+  }
+
+  unplaced(): string[] {
+    return this.picture.unplacedPods().map(({ name }) => name);
+  }
+
+  planned(name: string, pods: readonly PodView[], more: Partial<PlannedClaim> = {}): PlannedClaim {
+    const manifest = { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata: { name } };
+    const uids = pods.map(({ uid }) => uid);
+    const version = poolVersion(this.pool);
+    return { name, pool: "p", poolVersion: version, manifest, pods: uids, capacity: {}, at: this.now, ...more };
+  }
+
+  /** A plan that puts all pods of each claim there. */
+  plan(claims: readonly PlannedClaim[], more: Partial<Plan> = {}): Plan {
+    const placed = claims.flatMap(({ name, pods }) =>
+      pods.map(uid => [uid, { on: "claim", name, at: this.now }] as const),
+    );
+    return { at: this.now, claims, ...more, placements: new Map([...placed, ...(more.placements ?? [])]) };
+  }
+
+  onNode(pod: PodView, name: string): Plan {
+    return this.plan([], { placements: new Map([[pod.uid, { on: "node", name, at: this.now }]]) });
+  }
+
+  stuck(...pods: readonly PodView[]): Plan {
+    const nothing = { on: "nothing", short: "no", tree: "no" } as const;
+    return this.plan([], { placements: new Map(pods.map(({ uid }) => [uid, nothing])) });
+  }
+}
+
+describe("who wants a node", () => {
+  test.each<[string, Partial<PodView>, boolean]>([
+    ["one that the scheduler could not place", {}, true],
+    ["one that the scheduler has not looked at", { isUnschedulable: undefined as never }, false],
+    ["one for which the scheduler makes room", { nominatedNode: "a" }, false],
+    ["one that runs", { nodeName: "a", phase: "Running" }, false],
+    ["one of a DaemonSet", { ownerKind: "DaemonSet" }, false],
+    ["one that belongs to its node", { isStatic: true }, false],
+    ["one that is being deleted", { deletionAt: t0 }, false],
+    ["one that has ended", { phase: "Failed" }, false],
+  ])("%s", (_, views, wants) => {
+    const { isUnschedulable, ...rest } = { isUnschedulable: true as const, ...views };
+    const world = new World(aPod("x", { phase: "Pending", ...(isUnschedulable ? { isUnschedulable } : {}), ...rest }));
+    expect(world.wanting()).toEqual(wants ? ["x"] : []);
+  });
+
+  test.each<[string, (world: World) => void]>([
+    ["is being deleted", ({ picture }) => picture.put("node", aNode("a", { deletingSince: t0 }))],
+    ["has a claim that is being deleted", ({ picture }) => picture.put("claim", aClaim("a", { deletingSince: t0 }))],
+    ["has an open action", ({ picture }) => picture.put("action", anAction("go", { node: "a" }))],
+  ])("one whose node %s, until it does not", (_, leave) => {
+    const world = new World(aPod("x", { on: "a" }), aPod("d", { on: "a", ownerKind: "DaemonSet" }));
+    world.picture.put("claim", aClaim("a"));
+    world.picture.put("node", aNode("a"));
+    expect(world.wanting()).toEqual([]);
+    leave(world);
+    expect(world.wanting()).toEqual(["x"]);
+    world.picture.put("node", aNode("a"));
+    world.picture.put("claim", aClaim("a"));
+    world.picture.put("action", anAction("go", { node: "a", phase: "Done" }));
+    expect(world.wanting()).toEqual([]);
+  });
+});
+
+describe("a batch", () => {
+  test("opens with the first pod, is as young as the last, and ends with them", () => {
+    const world = new World(pending("a"));
+    world.now = at("3s");
+    world.picture.put("pod", pending("b"));
+    expect(world.picture.pending.batch).toEqual({ openedAt: t0, lastAt: at("3s") });
+    world.picture.remove("pod", pending("a"));
+    expect(world.picture.pending.batch).toEqual({ openedAt: at("3s"), lastAt: at("3s") });
+    world.picture.remove("pod", pending("b"));
+    expect(world.picture.pending.batch).toBeUndefined();
+  });
+
+  test("is not opened by a pod that only changes", () => {
+    const world = new World(pending("a"));
+    world.picture.settleSearch(world.stuck(pending("a")));
+    world.picture.put("pod", pending("a", { labels: { app: "other" } }));
+    expect(world.picture.pending.batch).toBeUndefined();
+    expect(world.picture.pending.stuckCount).toBe(1);
+  });
+});
+
+describe("an answer", () => {
+  const [a, b] = [pending("a"), pending("b")];
+
+  test("puts pods on a claim that is to be made, and they wait for no search any more", () => {
+    const world = new World(a, b);
+    world.picture.settleSearch(world.plan([world.planned("p-1", [a, b])]));
+    expect(world.picture.plannedClaims("p").map(({ name }) => name)).toEqual(["p-1"]);
+    expect(world.picture.placementOf(a.uid)).toMatchObject({ on: "claim", name: "p-1" });
+    expect(world.picture.expectedOn("p-1")).toEqual([a, b]);
+    expect(world.unplaced()).toEqual([]);
+    expect(world.picture.pending.batch).toBeUndefined();
+  });
+
+  test.each<[string, (world: World) => void]>([
+    ["one of its pods is gone", ({ picture }) => picture.remove("pod", a)],
+    ["one of its pods is another now", ({ picture }) => picture.put("pod", pending("a", { uid: "new" }))],
+    ["one of its pods has a node", ({ picture }) => picture.put("pod", aPod("a", { on: "n" }))],
+    ["its pool has another spec", ({ picture }) => picture.put("pool", aPool("p", { generation: 2 }))],
+    ["its pool is gone", world => world.picture.remove("pool", world.pool)],
+    [
+      "its pool backs off",
+      ({ picture }) =>
+        picture.put("pool", aPool("p", { status: { launchBackoff: { failures: 1, until: "2026-01-01T00:01:00Z" } } })),
+    ],
+  ])("does not make a claim when %s, and asks again: before it comes and after", (_, change) => {
+    const world = new World(a, b);
+    const plan = world.plan([world.planned("p-1", [a, b])]);
+    change(world);
+    world.picture.settleSearch(plan);
+    expect(world.picture.plannedClaims("p")).toEqual([]);
+    expect(world.unplaced()).toContain("b");
+
+    const later = new World(a, b);
+    later.picture.settleSearch(later.plan([later.planned("p-1", [a, b])]));
+    later.now = at("5s");
+    change(later);
+    expect(later.picture.plannedClaims("p")).toEqual([]);
+    expect(later.unplaced()).toContain("b");
+    expect(later.picture.pending.batch).toMatchObject({ openedAt: at("5s") });
+  });
+
+  test("stands when our own counts change the pool's status", () => {
+    const world = new World(a);
+    world.picture.settleSearch(world.plan([world.planned("p-1", [a])]));
+    world.picture.put("pool", aPool("p", { status: { nodes: 3 } }));
+    expect(world.picture.plannedClaims("p")).toHaveLength(1);
+  });
+
+  test("is carried out once the claim is real; a claim that is only sent may still come to nothing", () => {
+    const world = new World(a);
+    world.picture.settleSearch(world.plan([world.planned("p-1", [a])]));
+    world.picture.put("claim", aClaim("p-1", { pool: "p", stage: "new", uid: "", isProvisional: true }));
+    expect(world.picture.plannedClaims("p")).toHaveLength(1);
+    world.picture.put("claim", aClaim("p-1", { pool: "p", stage: "new" }));
+    expect(world.picture.plannedClaims("p")).toHaveLength(0);
+    expect(world.picture.expectedOn("p-1")).toEqual([a]);
+  });
+
+  test.each<[string, (world: World) => void]>([
+    ["is gone", ({ picture }) => picture.remove("claim", aClaim("p-1", { pool: "p", stage: "new" }))],
+    ["goes", ({ picture }) => picture.put("claim", aClaim("p-1", { pool: "p", stage: "new", deletingSince: t0 }))],
+    [
+      "could not be launched",
+      ({ picture }) => {
+        const conditions = [aCondition("Launched", "False", { reason: "InsufficientCapacity" })];
+        picture.put("claim", aClaim("p-1", { pool: "p", stage: "new", conditions }));
+      },
+    ],
+  ])("ends when the claim %s, and is not carried out again", (_, end) => {
+    const world = new World(a);
+    world.picture.settleSearch(world.plan([world.planned("p-1", [a])]));
+    world.picture.put("claim", aClaim("p-1", { pool: "p", stage: "new" }));
+    end(world);
+    expect(world.unplaced()).toEqual(["a"]);
+    expect(world.picture.plannedClaims("p")).toEqual([]);
+  });
+
+  test("that names a node which has gone meanwhile is asked again", () => {
+    const world = new World(a);
+    world.picture.settleSearch(world.onNode(a, "gone"));
+    expect(world.unplaced()).toEqual(["a"]);
+  });
+});
+
+describe("how long pods are expected", () => {
+  const a = pending("a");
+
+  test("on a node for 20 s", () => {
+    const world = new World(a);
+    world.picture.put("node", aNode("n"));
+    world.picture.settleSearch(world.onNode(a, "n"));
+    expect(world.picture.pending.expiresAt).toBe(at("20s"));
+    world.picture.beginSearch(at("20s") - 1);
+    expect(world.unplaced()).toEqual([]);
+    world.picture.beginSearch(at("20s"));
+    expect(world.unplaced()).toEqual(["a"]);
+  });
+
+  test("on a claim that is not made yet for a minute, on one that comes as long as it takes", () => {
+    const world = new World(a);
+    world.picture.settleSearch(world.plan([world.planned("p-1", [a])]));
+    expect(world.picture.pending.expiresAt).toBe(at("1m"));
+    world.picture.put("claim", aClaim("p-1", { pool: "p", stage: "registered" }));
+    expect(world.picture.pending.expiresAt).toBeUndefined();
+    const initialized = aCondition("Initialized", "True", { since: at("5m") });
+    world.picture.put("claim", aClaim("p-1", { pool: "p", conditions: [initialized] }));
+    expect(world.picture.pending.expiresAt).toBe(at("5m20s"));
+  });
+
+  test("for ever where the pod still runs on a node that goes: the room is for its successor", () => {
+    const running = aPod("x", { on: "going" });
+    const world = new World(running);
+    world.picture.put("node", aNode("going", { deletingSince: t0 }));
+    world.picture.put("node", aNode("n"));
+    world.picture.settleSearch(world.onNode(running, "n"));
+    expect(world.picture.pending.expiresAt).toBeUndefined();
+    world.picture.put("node", aNode("n", { deletingSince: t0 }));
+    expect(world.unplaced()).toEqual(["x"]);
+  });
+});
+
+describe("pods that can go nowhere", () => {
+  const a = pending("a");
+
+  test.each<[string, (world: World) => void, boolean]>([
+    ["a node", ({ picture }) => picture.put("node", aNode("n")), true],
+    ["a pool", ({ picture }) => picture.put("pool", aPool("q")), true],
+    ["the provider", ({ picture }) => picture.providerChanged(), true],
+    ["a pod on a node that goes", ({ picture }) => picture.remove("pod", aPod("r", { on: "n" })), true],
+    ["another pod that waits", ({ picture }) => picture.put("pod", pending("b")), false],
+  ])("are asked about again after a change of %s", (_, change, isAsked) => {
+    const world = new World(a, aPod("r", { on: "n" }));
+    world.picture.beginSearch(t0);
+    world.picture.settleSearch(world.stuck(a));
+    expect(world.picture.pending).toMatchObject({ stuckCount: 1, isSupplyChanged: false });
+    change(world);
+    expect(world.picture.pending.isSupplyChanged).toBe(isAsked);
+    world.picture.beginSearch(t0);
+    expect(world.picture.pending.isSupplyChanged).toBe(false);
+  });
+
+  test("and after a search that came to nothing", () => {
+    const world = new World(a);
+    world.picture.settleSearch(world.stuck(a));
+    world.picture.beginSearch(t0);
+    world.picture.abandonSearch();
+    expect(world.picture.pending.isSupplyChanged).toBe(true);
+  });
+
+  test("and when what held them back ends by itself", () => {
+    const world = new World(a);
+    world.picture.settleSearch({ ...world.stuck(a), lookAgainAt: at("1m") });
+    expect(world.picture.pending.lookAgainAt).toBe(at("1m"));
+  });
+});
+
+test("whatever happens, a pod counts in one place at most, every pod that wants a node is somewhere, and a picture of the same views says the same", () => {
+  const names = ["a", "b", "c", "d"];
+  const pods = names.map(name => pending(name));
+  const claimNames = ["p-1", "p-2"];
+  const step = fc.oneof(
+    fc.record({ do: fc.constant("come" as const), pod: fc.constantFrom(...pods) }),
+    fc.record({ do: fc.constant("go" as const), pod: fc.constantFrom(...pods) }),
+    fc.record({ do: fc.constant("bind" as const), pod: fc.constantFrom(...pods) }),
+    fc.record({ do: fc.constant("make" as const), claim: fc.constantFrom(...claimNames) }),
+    fc.record({ do: fc.constant("lose" as const), claim: fc.constantFrom(...claimNames) }),
+    fc.record({ do: fc.constant("search" as const), split: fc.nat(4) }),
+    fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(1_000, 20_000, 60_000) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), steps => {
+      const world = new World();
+      const { picture } = world;
+      picture.put("node", aNode("n"));
+      for (const one of steps) {
+        if (one.do === "come") picture.put("pod", one.pod);
+        if (one.do === "go") picture.remove("pod", one.pod);
+        if (one.do === "bind") picture.put("pod", { ...one.pod, nodeName: "n", phase: "Running" });
+        if (one.do === "make") picture.put("claim", aClaim(one.claim, { pool: "p", stage: "new" }));
+        if (one.do === "lose") picture.remove("claim", aClaim(one.claim, { pool: "p", stage: "new" }));
+        if (one.do === "wait") world.now += one.ms;
+        if (one.do === "search") {
+          picture.beginSearch(world.now);
+          const asked = picture.unplacedPods();
+          const [first, second] = [asked.slice(0, one.split), asked.slice(one.split)];
+          const free = claimNames.filter(
+            name => picture.claim(name) === undefined && picture.expectedOn(name).length === 0,
+          );
+          const claims = [first, second].flatMap((some, i) =>
+            some.length > 0 && free[i] !== undefined ? [world.planned(free[i], some)] : [],
+          );
+          picture.settleSearch(world.plan(claims));
+        }
+        const placed = claimNames.flatMap(name => picture.expectedOn(name).map(({ uid }) => uid));
+        expect(new Set(placed).size).toBe(placed.length);
+        const planned = picture.plannedClaims("p").flatMap(claim => claim.pods);
+        expect(new Set(planned).size).toBe(planned.length);
+        const everywhere = [...placed, ...picture.unplacedPods().map(({ uid }) => uid)].sort();
+        expect(everywhere).toEqual(
+          picture
+            .wantingPods()
+            .map(({ uid }) => uid)
+            .sort(),
+        );
+        const fresh = ClusterPicture.rebuilt(picture);
+        expect(fresh.pending).toEqual(picture.pending);
+        expect(fresh.plannedClaims("p")).toEqual(picture.plannedClaims("p"));
+        expect(fresh.wantingPods()).toEqual(picture.wantingPods());
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
