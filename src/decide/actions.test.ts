@@ -342,6 +342,8 @@ describe("between the ledger and the first destructive call a reason still holds
     toleration: "30m",
     seenAt,
   };
+  /** Of a sickness that has just begun, where it is borne for no time. */
+  const young: Evidence = { ...unknown, since: formatTime(now), dueAt: formatTime(now), toleration: "0s" };
   const isSilent = aNode("a", { ready: "Unknown", since: at("30m") });
   const judge = (evidence: Evidence[], live: Live, world: WorldOptions = {}, spec: Partial<NodeActionSpec> = {}) => {
     const verdict = stillHolds(repair({ spec: { evidence, ...spec } }).spec, live, contextOf(world, now));
@@ -352,12 +354,37 @@ describe("between the ledger and the first destructive call a reason still holds
 
   test.each<[string, Evidence[], Live, string]>([
     ["the condition is as it was", [unknown], live, "holds"],
-    ["the lease is old", [unknown], { ...live, leaseRenewedAt: now - 40_000 }, "holds"],
+    ["the lease is old", [unknown], { ...live, leaseRenewedAt: at("30m40s") }, "holds"],
     [
-      "the lease moved within 40 s",
+      "the lease moved clearly after the sickness began",
       [unknown],
+      { ...live, leaseRenewedAt: at("30m40s") + 1 },
+      "Repair: the kubelet is alive: it renewed its lease at 2026-01-01T00:30:40Z",
+    ],
+    ["the sickness is young and the lease old", [young], { ...live, leaseRenewedAt: now - 40_000 }, "holds"],
+    [
+      "the sickness is young and the lease moved within 40 s",
+      [young],
       { ...live, leaseRenewedAt: now - 39_999 },
       "Repair: the kubelet is alive: it renewed its lease at 2026-01-01T00:59:20Z",
+    ],
+    [
+      "it flaps, but the lease moves",
+      [{ ...young, kind: "Flapping" }],
+      { ...live, leaseRenewedAt: now },
+      "Repair: the kubelet is alive: it renewed its lease at 2026-01-01T01:00:00Z",
+    ],
+    [
+      "somebody has written do-not-repair on the node since",
+      [unknown],
+      { ...live, node: { ...isSilent, annotations: { "karpenter.sh/do-not-repair": "true" } } },
+      "Repair: Node a says karpenter.sh/do-not-repair.",
+    ],
+    [
+      "or on its claim, until a later time",
+      [unknown],
+      { ...live, claim: aClaim("a", { annotations: { "karpenter.sh/do-not-repair": "2026-01-01T01:00:01Z" } }) },
+      "Repair: NodeClaim a says karpenter.sh/do-not-repair until 2026-01-01T01:00:01Z.",
     ],
     [
       "the kubelet itself says False, and renews its lease",

@@ -10,6 +10,7 @@ import { dryRunCode, dryRunOfAll } from "./dry-run.ts";
 import { contradiction, type Live } from "./evidence.ts";
 import { instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
+import { ofNode, repairHold } from "./repair-hold.ts";
 import { retire } from "./retention.ts";
 import { isPersonsDelete, type Objection, policyHold } from "./safety.ts";
 
@@ -33,8 +34,11 @@ export function stillHolds(spec: NodeActionSpec, live: Live, context: Context): 
   if (spec.claim !== undefined && claim?.deletingSince !== undefined) return { holds: true };
   if (node?.uid !== spec.node.uid) return no(`node ${spec.node.name} (${spec.node.uid}) is gone`);
   if (spec.method === "Terminate" && spec.claim === undefined) return no("the node has no NodeClaim to delete");
+  const { picture, now } = context;
+  const pool = claim?.pool === undefined ? undefined : picture.pool(claim.pool);
   const whys = reasonsOf(spec).map(({ action, evidence }) => {
-    const why = contradiction(evidence, live, context);
+    const held = action === "Repair" ? repairHold(ofNode({ node, claim, pool }), now) : undefined;
+    const why = held?.message ?? contradiction(evidence, live, context);
     return why === undefined ? undefined : `${action}: ${why}`;
   });
   return whys.includes(undefined) ? { holds: true } : no(whys.join("; "));

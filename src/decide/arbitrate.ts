@@ -5,7 +5,7 @@ import { formatTime, type Instant, minuteMs } from "../api/time.ts";
 import type { Subject } from "../snapshot/picture.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import { capLimits, freeAt, type Limit } from "./caps.ts";
-import type { Command, Context, Decision, Proposal, Refusal } from "./decision.ts";
+import type { Command, Context, Decision, Notice, Proposal, Refusal } from "./decision.ts";
 import { closedDryRuns, dryRunWord, openDryRun, shownOnly } from "./dry-run.ts";
 import { canJoin, join } from "./join.ts";
 import { actionSpec, nextAttempt, type Permission } from "./ledger.ts";
@@ -39,7 +39,7 @@ export function arbitrate(asked: {
     commands: [...ends.flatMap(({ commands }) => commands), ...closed],
     proposals: [],
     refusals,
-    notices: [],
+    notices: ends.flatMap(({ notices = [] }) => notices),
     wakeAt: nextLook(refusals, pass),
   };
 }
@@ -83,7 +83,7 @@ function passOver(cases: readonly Case[], context: Context, { limits = [], vetoe
   };
 }
 
-type End = { readonly commands: readonly Command[]; readonly refusal?: Refusal };
+type End = { readonly commands: readonly Command[]; readonly refusal?: Refusal; readonly notices?: readonly Notice[] };
 
 function endOf(one: Case, pass: Pass): End {
   const { proposal, dryRun } = one;
@@ -97,7 +97,20 @@ function endOf(one: Case, pass: Pass): End {
   if ("joins" in verdict) return { commands: [join(proposal, verdict.joins)] };
   const { name } = nextAttempt(pass.context.picture, proposal, { dryRun: false });
   const spec = actionSpec(proposal, pass.context, permission);
-  return { commands: [{ kind: "open-action", why: proposal.message, name, spec, phase: "Pending" }] };
+  const commands: Command[] = [{ kind: "open-action", why: proposal.message, name, spec, phase: "Pending" }];
+  return { commands, notices: begun(proposal, name) };
+}
+
+/** Planned disruption is told by whoever carries it out; that a node is repaired, on the node itself. */
+function begun({ action, method, node, claim, message: why }: Proposal, name: string): readonly Notice[] {
+  if (action !== "Repair") return [];
+  const does = method === "Reboot" ? "rebooted" : "replaced";
+  const message = `Is ${does} by NodeAction ${name}. ${why}`;
+  const notice = { type: "Warning", reason: "NodeRepairStarted", message } as const;
+  return [
+    { about: { kind: "Node", ...node }, ...notice },
+    ...(claim ? [{ about: { kind: "NodeClaim" as const, ...claim }, ...notice }] : []),
+  ];
 }
 
 /** Not so; or into what runs already; or anew, by leave of these limits. */

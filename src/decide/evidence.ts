@@ -29,7 +29,7 @@ const leaseFreshMs = 40 * secondMs;
 /** Emptiness and consolidation are confirmed by the search that found them, not by one look at the node. */
 const confirmByKind: Partial<Record<Evidence["kind"], Confirm>> = {
   Condition: sick,
-  Flapping: stillBad,
+  Flapping: look => stillBad(look) ?? alive(look),
   NeverReady: neverReady,
   Age: expired,
   Drift: ({ live }) => (live.claim && isTrue(live.claim.conditions, "Drifted") ? undefined : "it is not drifted now"),
@@ -70,11 +70,15 @@ function stillBad({ evidence, live }: Look): string | undefined {
   return found.status === conditionStatus ? undefined : `condition ${conditionType} is ${found.status} now`;
 }
 
-/** Ready=Unknown says that the kubelet is silent; if its lease moves, somebody else says so. */
+/**
+ * Ready=Unknown says that the kubelet is silent; if its lease moves, somebody else says so. Lately, or clearly after the
+ * sickness began: the lease is by the node's own clock, which may be a little ahead.
+ */
 function alive({ evidence, live, context }: Look): string | undefined {
   const { leaseRenewedAt } = live;
   if (evidence.conditionType !== "Ready" || evidence.conditionStatus !== "Unknown") return undefined;
-  if (leaseRenewedAt === undefined || leaseRenewedAt <= context.now - leaseFreshMs) return undefined;
+  const silentSince = Math.min(context.now - leaseFreshMs, (instantOf(evidence.since) ?? context.now) + leaseFreshMs);
+  if (leaseRenewedAt === undefined || leaseRenewedAt <= silentSince) return undefined;
   return `the kubelet is alive: it renewed its lease at ${formatTime(leaseRenewedAt)}`;
 }
 

@@ -176,6 +176,12 @@ describe("seed 001", () => {
     expect(told.refusals[0]?.message).toContain("still has the startup taint x.");
   });
 
+  test("one that has just become Ready, too late, is about to be looked at", () => {
+    const last = aCondition("Initialized", "Unknown", { reason: "NodeNotReady" });
+    const claim = registered({ conditions: [...registered().conditions, last] });
+    expect(decide(world(claim, { nodes: [aNode("a")] }), at("9h")).refusals).toEqual([]);
+  });
+
   test("one that is initialized, or whose node is not there, is not told of", () => {
     expect(decide(world(aClaim("a", { pool: "gpu", spec }), { nodes: [aNode("a")] }), at("9h")).refusals).toEqual([]);
     expect(decide(world(registered()), at("9h")).refusals).toEqual([]);

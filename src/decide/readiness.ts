@@ -8,7 +8,7 @@ import { type Context, type Decision, type Notice, nothing, type Rule } from "./
 import { hasFailedToLaunch } from "./launch.ts";
 import { servedClass } from "./node-class.ts";
 import { nodelessSince } from "./registration.ts";
-import { repairHold } from "./repair-hold.ts";
+import { ofNode, repairHold } from "./repair-hold.ts";
 import { type Objection, standstill } from "./safety.ts";
 
 /** Of many only some are named. */
@@ -132,13 +132,7 @@ function present(claim: ClaimView, { picture }: Context): Objection | undefined 
 
 function onHold(claim: ClaimView, { picture, now }: Context): Objection | undefined {
   const pool = claim.pool === undefined ? undefined : picture.pool(claim.pool);
-  return repairHold(
-    [
-      { kind: "NodeClaim", view: claim },
-      { kind: "NodePool", view: pool },
-    ],
-    now,
-  );
+  return repairHold(ofNode({ claim, pool }), now);
 }
 
 function dryRun({ name, pool }: ClaimView, { picture }: Context): Objection | undefined {

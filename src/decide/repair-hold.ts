@@ -8,6 +8,15 @@ import type { Objection } from "./safety.ts";
 
 type Holder = { readonly kind: "Node" | "NodeClaim" | "NodePool"; readonly view: MetaView | undefined };
 
+/** Who may hold the repair of a node. */
+export function ofNode(of: { node?: MetaView; claim: MetaView | undefined; pool: MetaView | undefined }): Holder[] {
+  return [
+    { kind: "Node", view: of.node },
+    { kind: "NodeClaim", view: of.claim },
+    { kind: "NodePool", view: of.pool },
+  ];
+}
+
 /** Of several the one that lasts longest. */
 export function repairHold(holders: readonly Holder[], now: Instant): Objection | undefined {
   return holders

@@ -11,7 +11,7 @@ import { actionName, instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts"
 import { servedClass } from "./node-class.ts";
 import { hasBeenReady, readyBy } from "./readiness.ts";
 import type { Sight } from "./remembered.ts";
-import { repairHold } from "./repair-hold.ts";
+import { ofNode, repairHold } from "./repair-hold.ts";
 import { type RepairRules, rulesFor, rulesWithoutPool, rulingOn, type Treatment } from "./repair-policy.ts";
 import type { Objection } from "./safety.ts";
 import { evidenceOf, isTimed, sentenceOf, shortReason, sicknessesOf } from "./sickness.ts";
@@ -169,14 +169,7 @@ function unclear({ pool }: RepairRules): Objection | undefined {
 }
 
 function onHold({ node, claim, rules }: Patient, { now }: Context): Objection | undefined {
-  return repairHold(
-    [
-      { kind: "Node", view: node },
-      { kind: "NodeClaim", view: claim },
-      { kind: "NodePool", view: rules.pool },
-    ],
-    now,
-  );
+  return repairHold(ofNode({ node, claim, pool: rules.pool }), now);
 }
 
 /** As many as the ledger takes, the first first. */

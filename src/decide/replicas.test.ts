@@ -14,7 +14,7 @@ import {
   type WorldOptions,
 } from "../../test/builders.ts";
 import type { NodePoolSpec } from "../api/node-pool.ts";
-import { formatTime } from "../api/time.ts";
+import { formatTime, type Instant } from "../api/time.ts";
 import type { ClaimView, PoolView } from "../snapshot/views.ts";
 import { type Decision, nothing } from "./decision.ts";
 import { replicas } from "./replicas.ts";
@@ -151,6 +151,28 @@ describe("nothing is created", () => {
     const decision = decide({ pools: [web(2, { status })] }, now);
     expect(created(decision)).toHaveLength(count);
     expect([codes(decision), decision.wakeAt]).toEqual(count > 0 ? [[], undefined] : [["pool-backing-off"], at("2m")]);
+  });
+
+  describe("after a launch that failed, until the pool says for how long the next are held back:", () => {
+    const failed = aClaim("old", {
+      pool: "web",
+      stage: "launched",
+      deletingSince: at("15m"),
+      spec: { readinessTTL: "15m" },
+    });
+    const record = `1/1; -; ${formatTime(at("15m"))} bad ${failed.uid}`;
+    const status = { launchBackoff: { failures: 1, until: formatTime(at("16m")) } };
+    const launchRecord = { annotations: { "fettle.dev/launch-record": record } };
+
+    test.each<[string, Parameters<typeof web>[1], Instant, string[]]>([
+      ["nothing is written yet", {}, at("15m"), ["launch-not-recorded"]],
+      ["the record is written, the status is not", launchRecord, at("15m"), ["launch-not-recorded"]],
+      ["both are", { ...launchRecord, status }, at("16m") - 1, ["pool-backing-off"]],
+      ["and the time is over", { ...launchRecord, status }, at("16m"), []],
+    ])("%s", (_, written, now, expected) => {
+      const decision = decide({ pools: [web(1, written)], claims: [failed] }, now);
+      expect([codes(decision), created(decision).length]).toEqual([expected, expected.length === 0 ? 1 : 0]);
+    });
   });
 
   test.each<[string, number | string, string[], number]>([

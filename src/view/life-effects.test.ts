@@ -172,6 +172,38 @@ test("a repair counts by its condition, with the pods that it moves", () => {
   ]);
 });
 
+test("a reboot takes no claim away", () => {
+  const action = anAction("x", { node: "a", phase: "Running", spec: { action: "Repair", method: "Reboot" } });
+  const picture = aWorld({ claims: [claim], nodes: [aNode("a")], actions: [action] });
+  const start: Command = { kind: "start-action", action: { name: "x", uid: action.uid }, why };
+  expect(effectsOfEnd(start, { result: "done" }, picture)).toEqual([]);
+});
+
+describe("a readinessTTL that ended", () => {
+  const timeouts = (stage: string) => ({
+    metric: "fettle_readiness_timeouts_total",
+    labels: { nodepool: "web", stage },
+  });
+
+  test.each([
+    ["before its launch", "new", "launch_timeout", "launch"],
+    ["before its registration", "launched", "registration_timeout", "registration"],
+  ] as const)("%s", (_, stage, reason, word) => {
+    const picture = aWorld({ claims: [aClaim("a", { pool: "web", stage })] });
+    const deletion = { kind: "delete-claim", claim: target, resourceVersion: "1", why } as const;
+    const found = effects(deletion, { rule: "readiness", picture });
+    expect(found).toMatchObject([{ labels: { reason } }, timeouts(word)]);
+  });
+
+  test("before its node was Ready: a repair of its own kind", () => {
+    const evidence: NodeActionSpec["evidence"] = [{ kind: "NeverReady", message: "", seenAt: "" }];
+    const action = anAction("x", { node: "a", phase: "Running", spec: { action: "Repair", evidence } });
+    const picture = aWorld({ claims: [claim], nodes: [aNode("a")], actions: [action] });
+    const start: Command = { kind: "start-action", action: { name: "x", uid: action.uid }, why };
+    expect(effectsOfEnd(start, { result: "done" }, picture)).toContainEqual(timeouts("ready"));
+  });
+});
+
 describe("how long a claim takes", () => {
   const young = aClaim("a", { pool: "web", stage: "new" });
   const picture = aWorld({ claims: [young] });

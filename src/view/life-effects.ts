@@ -35,6 +35,7 @@ export type EffectMetric =
   | "karpenter_pods_eviction_requests_total"
   | "karpenter_pods_disruption_initiated_total"
   | "karpenter_pods_drained_total"
+  | "fettle_readiness_timeouts_total"
   | "fettle_nodeclaims_reached_seconds"
   | "fettle_action_duration_seconds";
 
@@ -50,7 +51,8 @@ export function effectsOf({ rule, command, at }: Decided, picture: Picture): rea
     }
     case "delete-claim": {
       const claim = picture.claim(command.claim.name);
-      return claim === undefined ? [] : [disrupted(claim, deletionReason(claim, rule), picture)];
+      if (claim === undefined) return [];
+      return [disrupted(claim, deletionReason(claim, rule), picture), ...(rule === "readiness" ? [timedOut(claim)] : [])];
     }
     case "update-claim": {
       const claim = picture.claim(command.claim.name);
@@ -91,11 +93,13 @@ export function effectsOfEnd(command: Command, outcome: Outcome, picture: Pictur
   const claim = action?.spec.claim && picture.claim(action.spec.claim.name);
   // An action that was abandoned at the last look took nothing away.
   if (action?.status.phase !== "Running" || claim === undefined) return [];
+  // The claim and its pods outlive a reboot.
+  if (action.spec.method !== "Terminate") return [];
   const reason = reasonByAction[action.spec.action];
   const pods = [...picture.podsOn(action.spec.node.name)].length;
   return [
     disrupted(claim, reason, picture),
-    ...(action.spec.action === "Repair" ? [unhealthy(claim, action)] : []),
+    ...(action.spec.action === "Repair" ? [unhealthy(claim, action), ...neverReady(claim, action)] : []),
     { metric: "karpenter_pods_disruption_initiated_total", labels: { reason }, amount: pods },
   ];
 }
@@ -203,6 +207,15 @@ function unhealthy(claim: ClaimView, { spec }: ActionView): Effect {
   return { metric: "karpenter_nodeclaims_unhealthy_disrupted_total", labels };
 }
 
+/** How far it was when its readinessTTL ended. */
+function timedOut(claim: ClaimView, stage = claim.providerID === undefined ? "launch" : "registration"): Effect {
+  return { metric: "fettle_readiness_timeouts_total", labels: { nodepool: claim.pool ?? "", stage } };
+}
+
+function neverReady(claim: ClaimView, { spec }: ActionView): Effect[] {
+  return spec.evidence[0]?.kind === "NeverReady" ? [timedOut(claim, "ready")] : [];
+}
+
 function capacityTypeOf({ labels }: ClaimView): string {
   return labels[capacityTypeKey] ?? "";
 }
@@ -220,7 +233,8 @@ const reasonByAction: Readonly<Record<NodeActionSpec["action"], string>> = {
   Deletion: "deleted",
 };
 
-function deletionReason({ conditions }: ClaimView, rule: string): string {
+function deletionReason({ conditions, providerID }: ClaimView, rule: string): string {
+  if (rule === "readiness") return providerID === undefined ? "launch_timeout" : "registration_timeout";
   switch (conditionOf(conditions, "Launched")?.reason) {
     case "InsufficientCapacity":
       return "insufficient_capacity";

@@ -51,6 +51,10 @@ export const lives: Readonly<Record<EffectMetric, Life>> = {
     labels: ["reason"],
   },
   karpenter_pods_drained_total: { help: "Pods evicted or deleted from nodes that go, by reason.", labels: ["reason"] },
+  fettle_readiness_timeouts_total: {
+    help: "Claims whose readinessTTL ended before their launch, their registration, or the first Ready of their node.",
+    labels: ["nodepool", "stage"],
+  },
   fettle_nodeclaims_reached_seconds: {
     help: "From a claim's creation until it was Launched, Registered or Initialized.",
     labels: ["nodepool", "condition"],

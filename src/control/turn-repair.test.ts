@@ -1,0 +1,231 @@
+// Repair through the wired rules: who is looked at, what is remembered, what the arbiter grants and when.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import {
+  aClaim,
+  aCondition,
+  aNode,
+  aPool,
+  aProvider,
+  aSafetyPolicy,
+  at,
+  aWorld,
+  type WorldOptions,
+} from "../../test/builders.ts";
+import { settings } from "../../test/termination-world.ts";
+import type { NodePoolSpec } from "../api/node-pool.ts";
+import { type Instant, minuteMs } from "../api/time.ts";
+import type { Command, Refusal } from "../decide/decision.ts";
+import { rules } from "../decide/rules.ts";
+import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
+import type { NodeView } from "../snapshot/views.ts";
+import { Turns } from "./turn.ts";
+
+const bad = (conditionType: string, conditionStatus: string) => ({
+  conditionType,
+  conditionStatus,
+  toleration: 30 * minuteMs,
+});
+const provider = aProvider({
+  repairStatements: [bad("Ready", "False"), bad("Ready", "Unknown"), bad("NetworkUnavailable", "True")],
+});
+
+/** Leads from `at` on, and has seen the nodes then. */
+class Leader {
+  readonly picture: ClusterPicture;
+  readonly turns: Turns;
+  readonly refused: Refusal[] = [];
+
+  constructor(world: WorldOptions, from: Instant) {
+    this.picture = aWorld({ provider, ...world });
+    this.turns = new Turns(this.picture, rules, {
+      refused: refusal => this.refused.push(refusal),
+      lifted: () => {},
+      asked: () => {},
+    });
+    for (const after of this.picture.nodes()) this.turns.observe({ after }, from);
+    this.turns.askAll(from);
+  }
+
+  show(after: NodeView, now: Instant): void {
+    const before = this.picture.node(after.name);
+    this.picture.put("node", after);
+    this.turns.observe({ ...(before ? { before } : {}), after }, now);
+  }
+
+  /** What is sent, and what stands is what a look from scratch says. */
+  turn(now: Instant): readonly Command[] {
+    const context = { picture: this.picture, now, settings, epoch: 1 };
+    const standing = this.turns.decide(context);
+    expect(this.turns.verify(context)).toEqual([]);
+    return standing.flatMap(({ decision }) => decision.commands);
+  }
+
+  repairs(now: Instant): readonly string[] {
+    return this.turn(now).flatMap(command =>
+      command.kind === "open-action" && command.spec.action === "Repair" ? [command.spec.node.name] : [],
+    );
+  }
+
+  codes(name: string): readonly string[] {
+    return this.turns.standing.refusals(`node/${name}`).map(({ code }) => code);
+  }
+}
+
+function pool(names: readonly string[], nodeOf: (name: string) => NodeView, spec: NodePoolSpec = {}): WorldOptions {
+  return {
+    pools: [aPool("web", { spec })],
+    claims: names.map(name => aClaim(name, { pool: "web" })),
+    nodes: names.map(nodeOf),
+  };
+}
+
+describe("seed 000", () => {
+  const since = Date.parse("2024-11-01T15:02:48Z");
+  const repair = {
+    defaultTolerationDuration: "30m",
+    policies: [
+      { conditionType: "Ready", toleration: "45m" },
+      { conditionType: "NetworkUnavailable", toleration: "10m" },
+    ],
+  };
+
+  test.each([
+    ["NetworkUnavailable Node: eligible for repair at 15:12:48", "NetworkUnavailable", "True", "15:12:48"],
+    ["NotReady Node: eligible for repair at 15:47:48", "Ready", "False", "15:47:48"],
+  ])("%s", (_, type, status, time) => {
+    const sick = aNode("a", { createdAt: since - minuteMs, conditions: [aCondition(type, status, { since })] });
+    const leader = new Leader(
+      pool(["a"], () => sick, { repair }),
+      since,
+    );
+    const dueAt = Date.parse(`2024-11-01T${time}Z`);
+    expect([leader.repairs(since), leader.codes("a")]).toEqual([[], ["tolerated"]]);
+    expect(leader.turns.standing.nextAt).toBe(dueAt);
+    expect(leader.repairs(dueAt - 1)).toEqual([]);
+    expect(leader.repairs(dueAt)).toEqual(["a"]);
+  });
+});
+
+describe("seed 001", () => {
+  const registered = at("1m");
+  const claim = aClaim("a", { pool: "web", stage: "registered", createdAt: at("0s"), spec: { readinessTTL: "30m" } });
+  const since = (condition: (typeof claim.conditions)[number]) => ({ ...condition, since: registered });
+  const young = { ...claim, conditions: claim.conditions.map(since) };
+  const world = {
+    pools: [aPool("web")],
+    claims: [young],
+    nodes: [aNode("a", { createdAt: registered, ready: "Unknown", since: registered })],
+  };
+
+  test("Normal Flow (Node Becomes Ready in Time)", () => {
+    const leader = new Leader(world, registered);
+    expect(leader.repairs(registered)).toEqual([]);
+    leader.show(aNode("a", { createdAt: registered, since: at("25m") }), at("25m"));
+    const [first] = leader.turn(at("25m")).filter(({ kind }) => kind === "update-claim");
+    expect(first).toMatchObject({ status: { firstReadyTime: "2026-01-01T00:25:00Z" } });
+    expect([leader.repairs(at("31m")), leader.codes("a")]).toEqual([[], []]);
+  });
+
+  test("Timeout Flow (Node Doesn't Become Ready)", () => {
+    const leader = new Leader(world, registered);
+    expect(leader.repairs(registered)).toEqual([]);
+    expect(leader.repairs(at("31m") - 1)).toEqual([]);
+    expect(leader.repairs(at("31m"))).toEqual(["a"]);
+  });
+});
+
+describe("a leader that follows another", () => {
+  const names = ["a", "b", "c"];
+
+  test("remembers what it saw while it waited: a time that is written too early gains nothing", () => {
+    const leader = new Leader(
+      pool(names, name => aNode(name)),
+      at("1h"),
+    );
+    leader.turns.end();
+    leader.show(aNode("a", { ready: "Unknown", since: at("10m") }), at("2h"));
+    leader.turns.askAll(at("2h1m"));
+    expect([leader.repairs(at("2h1m")), leader.codes("a")]).toEqual([[], ["tolerated"]]);
+    expect([leader.repairs(at("2h30m") - 1), leader.repairs(at("2h30m"))]).toEqual([[], ["a"]]);
+  });
+
+  test("forgets nodes that went meanwhile: they neither fill the pool nor brake it", () => {
+    const leader = new Leader(
+      pool(names, name => aNode(name, { ready: "Unknown", since: at("0s") })),
+      at("1h"),
+    );
+    expect([leader.repairs(at("1h10s")), leader.codes("a")]).toEqual([[], ["pool-too-unhealthy"]]);
+    leader.turns.end();
+    for (const name of ["b", "c"]) {
+      const node = leader.picture.node(name);
+      const claim = leader.picture.claim(name);
+      if (claim !== undefined) leader.picture.remove("claim", claim);
+      if (node !== undefined) leader.picture.remove("node", node);
+    }
+    leader.picture.takeDirty();
+    leader.turns.askAll(at("2h"));
+    expect(leader.repairs(at("2h"))).toEqual(["a"]);
+  });
+});
+
+describe("whoever counts is asked again", () => {
+  const names = Array.from({ length: 5 }, (_, index) => `n${index}`);
+
+  test("a pool when one of its nodes turns sick or well; its brake holds the others and lets them go", () => {
+    const sick = (name: string) => aNode(name, { ready: "False", since: at("0s") });
+    const leader = new Leader(
+      pool(names, name => (name === "n0" || name === "n1" ? sick(name) : aNode(name))),
+      at("20m"),
+    );
+    const blocked = () =>
+      leader.turn(at("40m")).flatMap(command => (command.kind === "update-pool" ? [command.status] : []));
+    expect(blocked()).toMatchObject([
+      {
+        unhealthyNodes: 2,
+        conditions: expect.arrayContaining([expect.objectContaining({ type: "RepairBlocked", status: "True" })]),
+      },
+    ]);
+    expect(leader.codes("n0")).toEqual(["pool-too-unhealthy"]);
+    leader.show(aNode("n1", { since: at("40m") }), at("40m"));
+    expect(leader.repairs(at("40m"))).toEqual(["n0"]);
+  });
+
+  test("a node that an answer showed before the watch did", () => {
+    const leader = new Leader(
+      pool(names, name => aNode(name)),
+      at("1h"),
+    );
+    leader.turn(at("1h"));
+    const before = leader.picture.node("n0");
+    const after = aNode("n0", { ready: "Unknown", since: at("10m"), resourceVersion: "2" });
+    leader.picture.wrote("node", after);
+    leader.turn(at("1h"));
+    leader.turns.observe({ ...(before ? { before } : {}), after }, at("1h1s"));
+    expect([leader.repairs(at("1h1s")), leader.repairs(at("1h30m1s"))]).toEqual([[], ["n0"]]);
+  });
+});
+
+test("pools of 1 to 30 nodes with 0 to 30 unhealthy ones: who is repaired, caps and pace off", () => {
+  const sizes = Array.from({ length: 30 }, (_, index) => index + 1);
+  const spec: NodePoolSpec = { disruption: { budgets: [{ nodes: "100%", action: "Repair" }] } };
+  const unlimited = { cluster: "100%", zone: "100%", perWindow: { nodes: "100%", duration: "1h" } };
+  const safety = aSafetyPolicy({ caps: { repair: unlimited }, correlatedFailure: { mode: "Disabled" } });
+  const repaired = (size: number, unhealthy: number): string => {
+    if (unhealthy > size) return "";
+    const names = Array.from({ length: size }, (_, index) => `n${String(index).padStart(2, "0")}`);
+    const nodeOf = (name: string) => (names.indexOf(name) < unhealthy ? aNode(name, { ready: "False" }) : aNode(name));
+    const leader = new Leader({ ...pool(names, nodeOf, spec), safety }, at("0s"));
+    return String(leader.repairs(at("1h")).length);
+  };
+  const rows = [0, ...sizes].map(unhealthy =>
+    [String(unhealthy), ...sizes.map(size => repaired(size, unhealthy))].map(cell => cell.padStart(3)).join(""),
+  );
+  const head = ["sick", ...sizes.map(String)].map(cell => cell.padStart(3)).join("");
+  const text = `Who is repaired, by how many nodes of a pool are sick (down) and how many it has (across).\n\n${[head, ...rows].map(row => row.trimEnd()).join("\n")}\n`;
+  const file = join(import.meta.dirname, "../../test/vectors/who-is-repaired.txt");
+  if (process.env["FETTLE_UPDATE"] === "1") writeFileSync(file, text);
+  expect(text).toBe(readFileSync(file, "utf8"));
+});
