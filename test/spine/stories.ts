@@ -6,8 +6,10 @@ import { type Resource, apiVersionOf } from "../../src/api/meta.ts";
 import { nodeClaims } from "../../src/api/node-claim.ts";
 import { nodePools } from "../../src/api/node-pool.ts";
 import { simulatedInstances, simulatedNamespace } from "../../src/api/simulated-instance.ts";
+import { simulatedNodeClasses } from "../../src/api/simulated-node-class.ts";
 import { secondMs } from "../../src/api/time.ts";
 import {
+  cordonedByKey,
   disruptedTaint,
   doNotDisruptKey,
   initializedKey,
@@ -16,6 +18,7 @@ import {
   terminationTimestampKey,
 } from "../../src/api/well-known.ts";
 import { disruptionBudgets, nodes } from "../../src/control/resources.ts";
+import { simulateAnnotation } from "../../src/sim/world/simulated-faults.ts";
 import { type Action, type Claim, isReady, type Stage } from "./world.ts";
 
 export type Story = {
@@ -50,6 +53,11 @@ export const stories: readonly Story[] = [
     play: nodeDeleted,
   },
   { title: "two nodes that a person deletes go side by side", name: "two", play: twoAtOnce },
+  {
+    title: "a sick machine is rebooted once, out of service, and comes back with its pods",
+    name: "rebooted",
+    play: rebooted,
+  },
   {
     title: "an instance that vanishes is missed, and its pool replaces it",
     name: "vanished",
@@ -185,6 +193,53 @@ async function twoAtOnce(stage: Stage): Promise<void> {
   const [one, other] = (await Promise.all(claims.map(claim => theActionDone(stage, claim)))) as [Action, Action];
   expect(startedAt(one)).toBeLessThan(finishedAt(other));
   expect(startedAt(other)).toBeLessThan(finishedAt(one));
+}
+
+async function rebooted(stage: Stage): Promise<void> {
+  const { group, kind } = simulatedNodeClasses.resource;
+  const nodeClass = stage.named("quick");
+  const quick = (median: string) => ({ median });
+  await stage.create(simulatedNodeClasses.resource, {
+    metadata: { name: nodeClass },
+    spec: { boot: quick("2s"), join: quick("1s"), reboot: { time: quick("5s") } },
+  });
+  await stage.create(nodePools.resource, {
+    metadata: { name: stage.named("workers") },
+    spec: {
+      replicas: 1,
+      repair: {
+        action: "Reboot",
+        policies: [{ conditionType: "KernelDeadlock", conditionStatus: "True", toleration: "1s" }],
+      },
+      template: {
+        metadata: { labels: stage.labels },
+        spec: { nodeClassRef: { group, kind, name: nodeClass } },
+      },
+    },
+  });
+  const [claim] = (await stage.ready(1)) as [Claim];
+  await someWork(stage);
+  const [before] = await stage.pods();
+  await stage.patch(nodes, claim.status?.nodeName ?? "", {
+    metadata: { annotations: { [simulateAnnotation]: "KernelDeadlock=True" } },
+  });
+  await stage.world.until("the node to be cordoned", async () => {
+    const [node] = await stage.nodes();
+    return node?.spec.unschedulable === true ? true : undefined;
+  });
+  const action = await stage.world.until("the reboot to be done", async () => {
+    const [found] = await stage.actions(claim);
+    return found?.status?.phase === "Done" ? found : undefined;
+  });
+  expect(action.spec).toMatchObject({ action: "Repair", method: "Reboot", evidence: [{ kind: "Condition" }] });
+  const steps = action.status?.steps?.map(({ name }) => name);
+  expect(steps).toEqual(["cordon", "reboot", "recover", "uncordon"]);
+  const [node] = await stage.nodes();
+  expect(node?.spec.unschedulable ?? false).toBe(false);
+  expect(node?.metadata.annotations ?? {}).not.toHaveProperty(cordonedByKey);
+  expect(await stage.instances(claim)).toMatchObject([{ rebootCount: 1 }]);
+  expect((await stage.pods()).map(({ metadata }) => metadata.uid)).toEqual([before?.metadata.uid]);
+  expect((await stage.claims()).map(({ metadata }) => metadata.uid)).toEqual([claim.metadata.uid]);
 }
 
 async function vanished(stage: Stage): Promise<void> {
