@@ -12,6 +12,7 @@ import type {
   Rule,
   Settings,
 } from "../decide/decision.ts";
+import type { Health } from "../decide/remembered.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Picture, Rival, Staleness, Subject } from "../snapshot/picture.ts";
 import { type Counts, countTurn, increment, zeroCounts } from "./counts.ts";
@@ -52,6 +53,8 @@ export type Controller = {
   readonly waitingCount: number;
   /** The term whose turns are made; undefined: we do not lead, or have not yet read the ledger. */
   readonly epoch: number | undefined;
+  /** How many nodes each pool has and how many of them are sick, as the leader counts them. */
+  readonly health: Health;
   /** Of what stands now, about a subject or all. */
   refusals(subject?: Subject): readonly Refusal[];
   /** Since when it stands; undefined: it does not. */
@@ -152,6 +155,10 @@ class Shell implements Controller {
 
   get epoch(): number | undefined {
     return this.#epoch;
+  }
+
+  get health(): Health {
+    return this.#turns.health;
   }
 
   get runningCount(): number {

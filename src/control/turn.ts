@@ -9,6 +9,7 @@ import { budgetLimits } from "../decide/budgets.ts";
 import type { NodeSeen } from "../decide/correlated.ts";
 import type { Context, Decision, Refusal, Rule } from "../decide/decision.ts";
 import { nothing } from "../decide/decision.ts";
+import type { Health } from "../decide/remembered.ts";
 import { RepairMemory, sickIn } from "../decide/repair-memory.ts";
 import { SafetyMemory } from "../decide/safety-memory.ts";
 import { safetyStatus } from "../decide/safety-status.ts";
@@ -52,6 +53,10 @@ export class Turns {
     this.#picture = picture;
     this.#rulesByKind = new Map(kinds.map(kind => [kind, rules.filter(rule => rule.kind === kind)]));
     this.#handlers = handlers;
+  }
+
+  get health(): Health {
+    return this.#repair.health;
   }
 
   /** Every replica remembers, whether it leads or not. */

@@ -221,7 +221,7 @@ function capacityTypeOf({ labels }: ClaimView): string {
 }
 
 /** Karpenter's words where it has them. */
-const reasonByAction: Readonly<Record<NodeActionSpec["action"], string>> = {
+export const reasonByAction: Readonly<Record<NodeActionSpec["action"], string>> = {
   Repair: "unhealthy",
   Remediation: "remediated",
   Expiration: "expired",

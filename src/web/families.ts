@@ -1,5 +1,6 @@
 // What is measured at the moment somebody asks: how the cluster, the nodes, the caps, the shell and the watches stand.
 
+import { budgetFamilies } from "./budget-families.ts";
 import { clusterFamilies } from "./cluster-families.ts";
 import type { Family } from "./family.ts";
 import type { MetricsOptions, Of } from "./measured.ts";
@@ -10,14 +11,15 @@ import { shellFamilies } from "./shell-families.ts";
 export function families({ version, settings, now, measured, watches }: MetricsOptions): Family[] {
   const of: Of = read =>
     function* () {
-      const { picture, counts, runningCount, waitingCount, epoch } = measured();
+      const { picture, counts, runningCount, waitingCount, epoch, health } = measured();
       const refusals = () => measured().refusals();
-      yield* read({ picture, counts, runningCount, waitingCount, epoch, refusals, settings, now: now() });
+      yield* read({ picture, counts, runningCount, waitingCount, epoch, health, refusals, settings, now: now() });
     };
   return [
     ...clusterFamilies(of),
     ...nodeFamilies(of),
     ...safetyFamilies(of),
+    ...budgetFamilies(of),
     ...shellFamilies(of),
     {
       name: "karpenter_cluster_state_synced",

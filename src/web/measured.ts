@@ -2,6 +2,7 @@
 
 import type { Instant } from "../api/time.ts";
 import type { Refusal, Settings } from "../decide/decision.ts";
+import type { Health } from "../decide/remembered.ts";
 import type { Picture } from "../snapshot/picture.ts";
 import type { breath, Family, Sample } from "./family.ts";
 
@@ -20,6 +21,7 @@ export type Measured = {
   readonly runningCount: number;
   readonly waitingCount: number;
   readonly epoch: number | undefined;
+  readonly health: Health;
   refusals(): readonly Refusal[];
 };
 

@@ -51,6 +51,7 @@ function measured(more: Partial<Measured> = {}): Measured {
     runningCount: 1,
     waitingCount: 0,
     epoch: 7,
+    health: { count: () => ({ nodes: 20, unhealthy: 2, byPolicy: new Map(), initialized: 20 }) },
     refusals: () => [{ subject: "cluster", code: "frozen", message: "", liftedBy: "" }],
     ...more,
   };
@@ -97,6 +98,9 @@ test.each([
   'fettle_dry_run{cause="safety-policy"} 0',
   'fettle_dry_run{cause="rival"} 0',
   "fettle_frozen 0",
+  'karpenter_nodepools_allowed_disruptions{nodepool="web",reason="drifted"} 1',
+  'karpenter_nodepools_nodes_consuming_budgets{nodepool="web",reason="deleted"} 1',
+  'fettle_nodepools_sick_nodes{nodepool="web"} 2',
   "karpenter_cluster_state_synced 0",
   'karpenter_nodepools_limit{nodepool="web",resource_type="memory"} 1073741824',
   'karpenter_nodepools_usage{nodepool="web",resource_type="cpu"} 7.5',
