@@ -213,6 +213,11 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   ["a failure on a claim: claim and pool", p => p.setFailure("claim/b", failure), ["claim/b", "pool/p"]],
   ["on a claim that is gone: that name", p => p.setFailure("claim/gone", failure), ["claim/gone"]],
   ["on a node: node and claim", p => p.setFailure("node/b", failure), ["node/b", "claim/b"]],
+  [
+    "on a node that is under an action: the action too",
+    p => p.setFailure("node/a", failure),
+    ["node/a", "claim/a", "action/going"],
+  ],
   ["on a pod: the claim of its node", p => p.setFailure("pod/default/web", failure), ["claim/a"]],
   [
     "on an instance: its claim and the cluster",
