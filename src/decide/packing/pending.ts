@@ -225,9 +225,10 @@ export function* gathered(picture: Picture, pods: readonly Pod[], effort: Effort
     effort.work += 3;
     if (index % 256 === 255) yield;
   }
-  pending.close();
   effort.work += pods.length * 0.5;
   yield;
+  // From here on counters know of them: whoever gives up later takes that back.
+  pending.close();
   return pending;
 }
 
