@@ -18,7 +18,7 @@ import {
   served,
   someNodes,
   templateRef,
-} from "./test-worlds.ts";
+} from "../../../test/check-builders.ts";
 
 const web = aCheck("web", { spec: { maxUnhealthy: 3 } });
 

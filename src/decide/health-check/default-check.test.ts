@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { checkManifest } from "../../api/check.ts";
 import type { KindState, TemplateView } from "../../snapshot/check-views.ts";
 import { decideDefaultCheck } from "./default-check.ts";
-import { aCheck, aCheckContext, aTemplate, commandsOf, resourceOf } from "./test-worlds.ts";
+import { aCheck, aCheckContext, aTemplate, commandsOf, resourceOf } from "../../../test/check-builders.ts";
 
 const snr = { apiVersion: "self-node-remediation.medik8s.io/v1alpha1", kind: "SelfNodeRemediationTemplate" };
 const poisonPill = { apiVersion: "poison-pill.medik8s.io/v1alpha1", kind: "PoisonPillRemediationTemplate" };

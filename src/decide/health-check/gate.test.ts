@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aNode, anAction, aPool, at, t0 } from "../../../test/builders.ts";
 import { formatTime } from "../../api/time.ts";
 import { allowedOf, gateOf, gateSentence } from "./gate.ts";
-import { aCheck, aCheckContext, aRemediation, type CheckWorld, someNodes } from "./test-worlds.ts";
+import { aCheck, aCheckContext, aRemediation, type CheckWorld, someNodes } from "../../../test/check-builders.ts";
 
 describe("how many nodes may be not healthy", () => {
   test.each([

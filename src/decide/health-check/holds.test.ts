@@ -14,7 +14,7 @@ import {
   type CheckWorld,
   someNodes,
   templateRef,
-} from "./test-worlds.ts";
+} from "../../../test/check-builders.ts";
 
 const unlimited = { cluster: "100%", zone: "100%", perWindow: { nodes: 1_000, duration: "1h" } };
 const safety = aSafetyPolicy({ caps: { repair: unlimited } });

@@ -80,11 +80,12 @@ export function isMadeUnderAnother(
 
 function closed(check: CheckView, gate: Gate): Objection | undefined {
   if (gate.isOpen) return undefined;
+  const followed = gate.taken === 0 ? "" : "Ready successors, deleting the NodeActions of what was taken away, ";
   return {
     code: "too-many-unhealthy",
     message: gateSentence(check, gate),
     ...(gate.opensAt === undefined ? {} : { until: gate.opensAt }),
-    liftedBy: "recovery of nodes, or another spec.maxUnhealthy or spec.minHealthy",
+    liftedBy: `${followed}recovery of nodes, or another spec.maxUnhealthy or spec.minHealthy`,
   };
 }
 

@@ -3,11 +3,11 @@
 
 import { confirmedHealthyKey } from "../../api/node-health-check-contract.ts";
 import { endedStep } from "../../snapshot/ended-remediations.ts";
-import type { CheckView } from "../../snapshot/check-views.ts";
+import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, NodeView } from "../../snapshot/views.ts";
 import { type ActionProgress, nothing } from "../decision.ts";
 import { ask } from "./ask.ts";
-import { carryOn, isOver } from "./course.ts";
+import { carryOn } from "./course.ts";
 import { isMadeUnderAnother } from "./holds.ts";
 import { giveBack } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
@@ -79,7 +79,7 @@ function keptInLedger(patient: Patient, action: ActionView, context: CheckContex
 /** Undefined: it says so already. */
 function progressOf(patient: Patient, action: ActionView, { now }: CheckContext): ActionProgress | undefined {
   const { node, check, health, remediations, isSelected } = patient;
-  if (remediations.length > 0) return running(patient, action, now);
+  if (remediations.length > 0) return running(patient, action);
   const isWell = isHealthy(health) || !isSelected;
   if (hasStarted(action)) {
     const how = isWell
@@ -104,15 +104,20 @@ function over({ status }: ActionView, outcome: string, phase: "Done" | "Abandone
   return { phase, waitingFor: null, outcome, steps: [...done, { name: endedStep, isFinished: true }] };
 }
 
-function running({ check, remediations }: Patient, { status }: ActionView, now: number): ActionProgress | undefined {
+function running({ check, remediations }: Patient, { status }: ActionView): ActionProgress | undefined {
   const steps = check.steps.flatMap((step, index) => {
     const made = remediations.find(one => isMadeBy(step, one));
-    return made === undefined ? [] : { name: `remediation-${index + 1}`, isFinished: isOver(made, step, now) };
+    return made === undefined ? [] : { name: `remediation-${index + 1}`, isFinished: hasEnded(made) };
   });
   const written = (status.steps ?? []).map(({ name, finishedAt }) => `${name} ${finishedAt !== undefined}`);
   const shall = steps.map(({ name, isFinished }) => `${name} ${isFinished}`);
   if (status.phase === "Running" && written.join() === shall.join()) return undefined;
   return { phase: "Running", waitingFor: null, steps };
+}
+
+/** By what is written on it, so that the ledger says nothing that time alone would change. */
+function hasEnded({ timedOut, succeeded, deletingSince }: RemediationView): boolean {
+  return timedOut !== undefined || deletingSince !== undefined || (succeeded?.status ?? "Unknown") !== "Unknown";
 }
 
 /** A confirmation is used up once nothing is left that it could remove, else it would confirm the next failure too. */

@@ -16,7 +16,7 @@ import type { ActionProgress } from "../decision.ts";
 import { decideCheck } from "./check.ts";
 import { controlPlaneLimit, remediationVeto } from "./holds.ts";
 import { decideCheckedNode } from "./node.ts";
-import { aCheck, apiVersion, aTemplate, created, served, templateRef } from "./test-worlds.ts";
+import { aCheck, apiVersion, aTemplate, created, served, templateRef } from "../../../test/check-builders.ts";
 import type { CheckCommand, CheckContext, CheckDecision } from "./words.ts";
 
 const unlimited = { cluster: "100%", zone: "100%", perWindow: { nodes: 1_000, duration: "1h" } };
@@ -71,7 +71,7 @@ const story: fc.Arbitrary<Story> = fc.record({
       fc.constantFrom<NodeHealthCheckSpec>({}, steps),
       fc.constantFrom<NodeHealthCheckSpec>({}, { healthyDelay: "90s" }, { stormCooldownDuration: "4m" }),
     )
-    .map(parts => Object.assign({}, ...parts) as NodeHealthCheckSpec),
+    .map(([gate, remediation, delay]): NodeHealthCheckSpec => ({ ...gate, ...remediation, ...delay })),
   rounds: fc.array(round, { minLength: 1, maxLength: 10 }),
 });
 
@@ -201,21 +201,21 @@ class World {
       }
       case "create-remediation": {
         const made = created(command.manifest, this.now);
-        expect(this.objects.has(`${made.kind}/${made.name}`)).toBe(false);
+        if (this.objects.has(`${made.kind}/${made.name}`)) throw new Error(`${made.kind} ${made.name} is made twice`);
         return this.putObject({ ...made, uid: `${made.name}-${this.#next++}` }, undefined);
       }
       case "annotate-remediation":
       case "delete-remediation": {
         const { resource, name, uid } = command.remediation;
         const object = this.objects.get(`${resource.kind}/${name}`);
-        expect(object?.uid).toBe(uid);
-        if (object !== undefined)
-          this.putObject(
-            command.kind === "delete-remediation"
-              ? { ...object, deletingSince: this.now }
-              : this.#annotated(object, command.annotations),
-            object,
-          );
+        if (object?.uid !== uid) throw new Error(`${command.kind} is meant for another ${resource.kind} ${name}`);
+
+        this.putObject(
+          command.kind === "delete-remediation"
+            ? { ...object, deletingSince: this.now }
+            : this.#annotated(object, command.annotations),
+          object,
+        );
         return;
       }
       case "take-node-lease": {
@@ -228,12 +228,12 @@ class World {
           durationMs: durationSeconds * secondMs,
           renewedAt: this.now,
         };
-        expect(command.over?.resourceVersion).toBe(this.leases.get(node.name)?.resourceVersion);
+        assertSeen(command.over?.resourceVersion, this.leases.get(node.name));
         this.leases.set(node.name, lease);
         return this.checks.replaceLease(node.name, lease);
       }
       case "release-node-lease":
-        expect(this.leases.get(command.nodeName)?.resourceVersion).toBe(command.resourceVersion);
+        assertSeen(command.resourceVersion, this.leases.get(command.nodeName));
         this.leases.delete(command.nodeName);
         return this.checks.replaceLease(command.nodeName, undefined);
       case "update-check":
@@ -262,6 +262,10 @@ class World {
     const stamped = conditions.map((one): ConditionView => ({ ...one, since: one.since ?? this.now }));
     this.#putCheck({ ...before, status: { ...before.status, ...rest }, conditions: stamped });
   }
+}
+
+function assertSeen(version: string | undefined, lease: NodeLeaseView | undefined): void {
+  if (version !== lease?.resourceVersion) throw new Error(`the lease has the version ${lease?.resourceVersion}`);
 }
 
 function progressed(
@@ -403,7 +407,7 @@ function expectRest(world: World, { size }: Story): void {
   for (let index = 0; index < size; index++) world.putNode(index, "True");
   for (let look = 0; look < 4; look++) {
     world.now += 5 * minuteMs;
-    for (const object of [...world.objects.values()]) {
+    for (const object of world.objects.values()) {
       world.putObject({ ...object, finalizers: [], succeeded: aCondition("Succeeded", "True") }, object);
     }
     settle(world);

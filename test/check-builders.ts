@@ -1,11 +1,11 @@
 // Worlds for tests of health checks: everything is served and well unless a test says otherwise.
 
-import { aNode, at, aWorld, t0, type WorldOptions } from "../../../test/builders.ts";
-import type { Manifest, Resource } from "../../api/meta.ts";
-import type { NodeHealthCheckSpec, NodeHealthCheckStatus } from "../../api/node-health-check.ts";
-import { leaseHolder } from "../../api/node-health-check-contract.ts";
-import { formatTime, type Instant } from "../../api/time.ts";
-import { CheckIndex } from "../../snapshot/check-index.ts";
+import { aNode, at, aWorld, t0, type WorldOptions } from "./builders.ts";
+import type { Manifest, Resource } from "../src/api/meta.ts";
+import type { NodeHealthCheckSpec, NodeHealthCheckStatus } from "../src/api/node-health-check.ts";
+import { leaseHolder } from "../src/api/node-health-check-contract.ts";
+import { formatTime, type Instant } from "../src/api/time.ts";
+import { CheckIndex } from "../src/snapshot/check-index.ts";
 import type {
   CheckView,
   KindState,
@@ -13,10 +13,10 @@ import type {
   RemediationView,
   TemplateView,
   UpgradeView,
-} from "../../snapshot/check-views.ts";
-import { projectCheck, projectRemediation } from "../../snapshot/project-check.ts";
-import type { NodeView } from "../../snapshot/views.ts";
-import type { CheckContext, RemediationCommand } from "./words.ts";
+} from "../src/snapshot/check-views.ts";
+import { projectCheck, projectRemediation } from "../src/snapshot/project-check.ts";
+import type { NodeView } from "../src/snapshot/views.ts";
+import type { CheckContext, RemediationCommand } from "../src/decide/health-check/words.ts";
 
 const group = "test.example.org";
 export const apiVersion = `${group}/v1`;
