@@ -666,3 +666,23 @@ describe("a dry run", () => {
     expect(shell.server.writes.filter(write => write.includes("nodes"))).toEqual(["patch nodes a"]);
   });
 });
+
+test("since when something is refused is known while it is, whatever the sentence says by then", async () => {
+  let message = "Not yet.";
+  let isRefused = true;
+  const shell = new ScriptedShell([aRule(name => (isRefused ? refusing(name, { message }) : nothing))]);
+  await shell.begin(rawClaim("a"));
+  const [first] = shell.controller.refusals("claim/a");
+  const since = first && shell.controller.refusedSince(first);
+  expect(since).toBeLessThanOrEqual(shell.clock.now());
+  await shell.clock.advance(5000);
+  message = "Still not.";
+  shell.feed.show(rawClaim("a", { resourceVersion: "2", labels: { touched: "once" } }));
+  await shell.clock.advance(100);
+  const [second] = shell.controller.refusals("claim/a");
+  expect([second?.message, second && shell.controller.refusedSince(second)]).toEqual(["Still not.", since]);
+  isRefused = false;
+  shell.feed.show(rawClaim("a", { resourceVersion: "3", labels: { touched: "twice" } }));
+  await shell.clock.advance(100);
+  expect(first && shell.controller.refusedSince(first)).toBeUndefined();
+});

@@ -261,6 +261,33 @@ describe("start-action", () => {
     expect(atDeletion).toBe(after);
   });
 
+  test("of two scale-downs at once lets one go when the pool wants one more meanwhile", async () => {
+    const execution = new EmbeddedExecution();
+    const pool = { metadata: { name: "web" }, spec: { replicas: 2 } };
+    await execution.create(resources.pools, pool);
+    const starts: Command[] = [];
+    for (const name of ["a", "b", "c"]) {
+      const labels = { "karpenter.sh/nodepool": "web" };
+      const metadata = { name, labels, finalizers: ["karpenter.sh/termination"] };
+      const claim = await execution.create<Claim>(claims, { metadata, spec: {} });
+      const node = await execution.create(nodes, { metadata: { name }, spec: {} });
+      const spec = aSpec({ action: "ScaleDown", nodePool: "web", node: targetOf(node), claim: targetOf(claim) });
+      const evidence: NodeActionSpec["evidence"] = [{ kind: "SurplusReplica", seenAt: unstamped }];
+      if (name === "c") continue;
+      await execution.execute({ ...opening({ ...spec, evidence }), name: `down-${name}` } as Command);
+      const action = (await execution.get<Action>(actions, `down-${name}`)) as Action;
+      starts.push({ kind: "start-action", action: targetOf(action), why: "" });
+    }
+    expect(await Promise.all(starts.map(start => execution.execute(start)))).toEqual([
+      { result: "done" },
+      { result: "done" },
+    ]);
+    const going = async (name: string) => (await execution.get<Claim>(claims, name))?.metadata.deletionTimestamp;
+    expect([await going("a"), await going("b"), await going("c")]).toEqual([time, undefined, undefined]);
+    const given = await execution.get<Action>(actions, "down-b");
+    expect(given?.status).toMatchObject({ phase: "Abandoned", outcome: expect.stringContaining("for 2 replicas now") });
+  });
+
   test("deletes only the version that was judged", async () => {
     const { execution, start } = await aScene();
     execution.interfere = async call => {
