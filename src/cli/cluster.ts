@@ -28,10 +28,12 @@ Examples:
   fettle cluster --port 6443 --kubeconfig ./kubeconfig`;
 
 async function cluster(flags: ServeFlags, io: Io): Promise<void> {
+  // From here on a Ctrl-C ends it in good order, also before it has begun.
+  const { signal } = io;
   const api = clusterInTheBox({ clock, random: seededRandom(randomInt(2 ** 32)) });
   const served = await serveCluster(flags, { api, clock });
   announce(served, io);
-  await untilAborted(io.signal);
+  await untilAborted(signal);
   await served.close();
 }
 

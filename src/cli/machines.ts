@@ -39,6 +39,8 @@ Examples:
 const hintAfterMs = 10 * secondMs;
 
 async function play(flags: Flags, io: Io): Promise<void> {
+  // From here on a Ctrl-C ends it in good order, also before it has begun.
+  const { signal } = io;
   const config = await clusterConfig(flags, io.env);
   const api = connect(config, { clock, env: io.env, fieldManager: "fettle-machines" });
   await asked(api, config);
@@ -53,7 +55,7 @@ async function play(flags: Flags, io: Io): Promise<void> {
     io.out(`Playing the machines of ${config.server}. Ctrl-C ends it.\n`);
   };
   void announce();
-  await untilAborted(io.signal);
+  await untilAborted(signal);
   cancelHint();
   player.stop();
   kubelets.stop();

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Command, Option } from "commander";
 import { describe, expect, test } from "vitest";
@@ -102,3 +102,26 @@ describe("the environment", () => {
     expect(err).toBe("fettle: FETTLE_OUTPUTT is set, but no flag has that twin; did you mean FETTLE_OUTPUT?\n");
   });
 });
+
+test.each([["up"], ["cluster"], ["machines", "--kubeconfig", "absent"], ["run", "--kubeconfig", "absent"]])(
+  "%s listens to Ctrl-C before it does anything, and leaves nothing when that comes at once",
+  async (...args) => {
+    const said: string[] = [];
+    let isListening = false;
+    const io = {
+      out: (text: string) => void said.push(isListening ? text : `too early: ${text}`),
+      err: (text: string) => void said.push(isListening ? text : `too early: ${text}`),
+      colour: false,
+      env: {},
+      get signal() {
+        isListening = true;
+        return AbortSignal.abort();
+      },
+    };
+    await run(args, io as unknown as Io, version);
+    expect(isListening).toBe(true);
+    expect(said.filter(text => text.startsWith("too early"))).toEqual([]);
+    const path = /^Its kubeconfig: (.*)$/m.exec(said.join(""))?.[1];
+    if (path !== undefined) expect(existsSync(dirname(path))).toBe(false);
+  },
+);

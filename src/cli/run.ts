@@ -38,6 +38,8 @@ Examples:
   fettle run --dry-run --controllers='*,-garbage'`;
 
 async function runController(flags: RunFlags, io: Io, version: string): Promise<void> {
+  // From here on a Ctrl-C ends it in good order, also before it has begun.
+  const { signal } = io;
   assertSense(flags);
   const instanceTypes = flags.instanceTypes === undefined ? undefined : await instanceTypesIn(flags.instanceTypes);
   const config = await clusterConfig(flags, io.env);
@@ -47,7 +49,7 @@ async function runController(flags: RunFlags, io: Io, version: string): Promise<
     const process = await start(flags, { config, env: io.env, version, say, closing, instanceTypes });
     closing.push(complaints(process, say));
     say.info({ cluster: config.source, provider: flags.provider }, `Started: ${config.server}`);
-    await untilAborted(io.signal);
+    await untilAborted(signal);
     say.info({}, "Stopping: what is in hand is finished.");
   } finally {
     // The last to come is the first to go: the lease is given back when nothing is written any more.

@@ -64,6 +64,8 @@ function speedOf(text: string): number {
 }
 
 async function up(flags: Flags, io: Io): Promise<void> {
+  // From here on a Ctrl-C ends it in good order, also before it has begun.
+  const { signal } = io;
   const story = playable(await scenarioIn(flags.story ?? ownStory()));
   const clock = scaledClock(systemClock, flags.speed);
   const random = seededRandom(flags.seed);
@@ -88,7 +90,7 @@ async function up(flags: Flags, io: Io): Promise<void> {
     journal: entry => account.record(entry),
   });
   const endSums = account.sumUp(wired.controller.picture);
-  await untilAborted(io.signal);
+  await untilAborted(signal);
   cancel();
   endSums();
   await wired.stop();
