@@ -4,12 +4,13 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { portMutants } from "./port-mutants.ts";
 import { rebootMutants } from "./reboot-mutants.ts";
+import { repairMutants } from "./repair-mutants.ts";
 import { ruleMutants } from "./rule-mutants.ts";
 import { sightMutants } from "./sight-mutants.ts";
 import type { StoryName } from "./stories.ts";
 import { told, trial } from "./trial.ts";
 
-const mutants = [...portMutants, ...sightMutants, ...ruleMutants, ...rebootMutants];
+const mutants = [...portMutants, ...sightMutants, ...ruleMutants, ...rebootMutants, ...repairMutants];
 const stories: readonly StoryName[] = [...new Set(mutants.map(({ story }) => story))];
 const rows: string[][] = [];
 

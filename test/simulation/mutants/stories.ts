@@ -6,6 +6,7 @@ import { parse } from "yaml";
 import { drainStories } from "./drain-stories.ts";
 import { instanceStories } from "./instance-stories.ts";
 import { limitStories } from "./limit-stories.ts";
+import { repairStories } from "./repair-stories.ts";
 import { checked, type Story } from "./story.ts";
 
 const scenarios = [
@@ -18,12 +19,15 @@ const scenarios = [
   "reboot-does-not-heal",
   "reboot-fails-restarted",
   "reboot-heals",
+  "repair-agent-roll-out",
+  "repair-do-not-repair",
+  "repair-zone-outage",
   "replicas",
   "stalled-watch",
   "vanished-instance",
 ] as const;
 
-const close = { ...limitStories, ...drainStories, ...instanceStories };
+const close = { ...limitStories, ...drainStories, ...instanceStories, ...repairStories };
 
 export type StoryName = (typeof scenarios)[number] | keyof typeof close;
 
