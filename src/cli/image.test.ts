@@ -72,7 +72,9 @@ afterAll(() => rm(folder, { recursive: true }));
 test("what is packed runs alone: no sources, no node_modules", async () => {
   await mkdir(join(folder, "dist"));
   await symlink(join(root, "src"), join(folder, "src"));
-  const { build: bundle } = (await import(join(root, "scripts/build.mjs"))) as { build(from: string): Promise<void> };
+  const { build: bundle } = (await import(join(root, "scripts/build.mjs"))) as {
+    build: (from: string) => Promise<void>;
+  };
   await bundle(folder);
   await rm(join(folder, "src"));
   for (const file of ["bin", "package.json"]) await cp(join(root, file), join(folder, file), { recursive: true });

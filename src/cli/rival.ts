@@ -30,7 +30,7 @@ export class RivalWatch {
   #seenAt = Number.NEGATIVE_INFINITY;
   #cancel = (): void => {};
   #isStopped = false;
-  #changed = (_: Rival | undefined): void => {};
+  #changed: (rival: Rival | undefined) => void = () => {};
 
   private constructor(options: RivalWatchOptions) {
     this.#options = options;

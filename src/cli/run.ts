@@ -89,7 +89,7 @@ async function start(flags: RunFlags, { config, env, version, say, closing, inst
   const metrics = new Metrics({
     version,
     settings,
-    now: clock.now,
+    now: () => clock.now(),
     measured: () => wired.controller,
     watches: () => measuredWatches(wired),
     pause: () => new Promise(resolve => setImmediate(resolve)),

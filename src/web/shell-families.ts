@@ -43,7 +43,7 @@ export function shellFamilies(of: Of): Family[] {
       help: "What stands in the way now, by code and by what it holds back.",
       type: "gauge",
       labels: ["code", "kind"],
-      samples: of(({ refusals }) => tally(codes(refusals()), ["code", "kind"])),
+      samples: of(asked => tally(codes(asked.refusals()), ["code", "kind"])),
     },
   ];
 }
