@@ -1,7 +1,9 @@
 // What happens on the time line: what people do with kubectl, and what goes wrong around the controller. An act that
-// finds nobody to be done to is told in the journal; one that the API server refuses is a mistake of the scenario.
+// finds nobody to be done to is told in the journal; one that the API server refuses is a mistake of the scenario, unless
+// it comes too late for something that is going.
 
 import type { KubeObject } from "../../api/meta.ts";
+import { ApiError } from "../../api/status.ts";
 import type { Clock } from "../../control/ports.ts";
 import type { ActiveFaults } from "./active-faults.ts";
 import type { WorldEntry } from "./journal.ts";
@@ -132,8 +134,19 @@ function each(
   const found = stage.objects.find(objects);
   if (found.length === 0) stage.tell("person", `finds no ${objects.kind} ${objects.name ?? objects.selector ?? ""}`);
   for (const object of found) {
+    const said = attempt(object, act);
+    stage.tell("person", `${verb} ${object.kind}/${object.metadata.name}${said === undefined ? "" : `, but ${said}`}`);
+  }
+}
+
+/** What is being deleted takes less than what stays, and when that is no scenario can know: the refusal is told. */
+function attempt(object: KubeObject, act: (object: KubeObject) => void): string | undefined {
+  try {
     act(object);
-    stage.tell("person", `${verb} ${object.kind}/${object.metadata.name}`);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ApiError) || object.metadata.deletionTimestamp === undefined) throw error;
+    return error.message;
   }
 }
 

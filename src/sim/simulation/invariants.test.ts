@@ -41,7 +41,7 @@ function scene() {
   };
   objects.apply({ ...node, spec: { providerID } });
   objects.apply(claim("c"));
-  objects.patch(claim("c"), { status: { providerID } }, "status");
+  objects.patch(claim("c"), { status: { providerID, nodeName: "n" } }, "status");
   objects.apply(pod("p"));
   const open = (name: string, node = "n", more: object = {}) => {
     const manifest = action(name, { name: node, uid: uidOf("nodes", node) }, more);
@@ -51,6 +51,16 @@ function scene() {
 }
 
 const node = { apiVersion: "v1", kind: "Node", metadata: { name: "n" } };
+const registered = { type: "Registered", status: "True", ...since() };
+/** The claim says that there is no way back. */
+const ended = {
+  status: { conditions: [registered, { type: "InstanceTerminating", status: "True", ...since() }] },
+};
+
+function since() {
+  return { reason: "r", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+}
+
 const ready = { status: { conditions: [{ type: "Ready", status: "True" }] } };
 
 const claim = (name: string) => ({
@@ -60,12 +70,14 @@ const claim = (name: string) => ({
   spec: { requirements: [] },
 });
 
+const podSpec = { nodeName: "n", terminationGracePeriodSeconds: 30, containers: [{ name: "c", image: "c" }] };
+
 function pod(name: string, annotations: Record<string, string> = {}): Manifest {
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, namespace: "default", annotations },
-    spec: { nodeName: "n", terminationGracePeriodSeconds: 30, containers: [{ name: "c", image: "c" }] },
+    spec: podSpec,
   };
 }
 
@@ -162,6 +174,20 @@ describe("pods", () => {
   });
 });
 
+test("a pod that stops as soon by itself is not hurried by a delete that gives it no less", () => {
+  const { open, write, objects, uidOf } = scene();
+  open("a");
+  objects.patch(node, ready, "status");
+  objects.patch(pod("p"), { metadata: { finalizers: ["example.com/stuck"] } });
+  objects.delete(pod("p"));
+  const told = (gracePeriodSeconds: number) => {
+    const body = { preconditions: { uid: uidOf("pods", "default/p") }, gracePeriodSeconds };
+    return write({ verb: "delete", plural: "pods", namespace: "default", name: "p", body });
+  };
+  expect(told(30)).toEqual([]);
+  expect(told(29)).toEqual(["I6"]);
+});
+
 test("a node has one open action at most", () => {
   const { open } = scene();
   expect(open("a")).toEqual([]);
@@ -175,6 +201,21 @@ test("nodes of others are not written to", () => {
   expect(write({ verb: "patch", plural: "nodes", name: "n", patchType: "merge", body })).toEqual([]);
   expect(write({ verb: "patch", plural: "nodes", name: "stranger", patchType: "merge", body })).toEqual(["U1"]);
   expect(remove("nodes", "stranger")).toEqual(["U1"]);
+});
+
+test("a node is somebody else's although it has a claim's providerID, unless it is the only one and the claim stays", () => {
+  const { write, remove, objects } = scene();
+  const patch = (name: string) => {
+    const body = { metadata: { labels: { a: "b" } } };
+    return write({ verb: "patch", plural: "nodes", name, patchType: "merge", body });
+  };
+  objects.apply({ apiVersion: "v1", kind: "Node", metadata: { name: "twin" }, spec: { providerID } });
+  expect(patch("twin")).toEqual(["U1"]);
+  expect(remove("nodes", "twin")).toEqual(["U1"]);
+  objects.patch(claim("c"), { status: { nodeName: null } }, "status");
+  expect(patch("n")).toEqual([]);
+  objects.delete(claim("c"));
+  expect(patch("n")).toEqual(["U1"]);
 });
 
 test("one that no longer leads writes nothing", () => {
@@ -240,6 +281,170 @@ describe("caps", () => {
   });
 });
 
+describe("claims", () => {
+  const change = (body: object, subresource?: "status"): Parameters<ReturnType<typeof scene>["write"]>[0] => {
+    const part = subresource === undefined ? {} : { subresource };
+    return { verb: "patch", group: "karpenter.sh", plural: "nodeclaims", name: "c", patchType: "merge", body, ...part };
+  };
+  const due = (time: string | null) =>
+    change({ metadata: { annotations: { "karpenter.sh/nodeclaim-termination-timestamp": time } } });
+
+  test("get a deadline, or an earlier one, and never a later one or none", () => {
+    const { write, objects } = scene();
+    expect(write(due("2026-01-01T01:00:00Z"))).toEqual([]);
+    expect(write(due("2026-01-01T00:59:59Z"))).toEqual([]);
+    expect(write(due("2026-01-01T01:00:00Z"))).toEqual(["T1"]);
+    expect(write(due(null))).toEqual(["T1"]);
+    // People may.
+    objects.patch(claim("c"), { metadata: { annotations: { "karpenter.sh/nodeclaim-termination-timestamp": "x" } } });
+    expect(write(due("2026-01-01T02:00:00Z"))).toEqual([]);
+  });
+
+  test("keep their finalizer as long as their instance is there", () => {
+    const { write, objects, uidOf } = scene();
+    const labels = { "fettle.dev/claim-uid": uidOf("nodeclaims.karpenter.sh", "c") };
+    const metadata = { name: "i-1", namespace: "fettle-simulated", labels };
+    const instance = { apiVersion: "v1", kind: "ConfigMap", metadata };
+    objects.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "fettle-simulated" } });
+    objects.apply(instance);
+    expect(write(change({ metadata: { finalizers: null } }))).toEqual(["T2"]);
+    objects.patch(claim("c"), { metadata: { finalizers: ["karpenter.sh/termination"] } });
+    objects.delete(instance);
+    objects.delete(claim("c"));
+    expect(write(change({ metadata: { finalizers: null } }))).toEqual([]);
+  });
+
+  const stays = { tolerations: [{ key: "karpenter.sh/disrupted", operator: "Exists" }] };
+  const giveUp = change({ status: ended.status }, "status");
+
+  test.each<[string, Manifest | undefined, object, string[]]>([
+    ["a pod that would move", pod("q"), {}, ["D1", "D1"]],
+    ["a pod that tolerates the taint", { ...pod("q"), spec: { ...podSpec, ...stays } }, {}, ["D1"]],
+    ["no time left", pod("q"), { "karpenter.sh/nodeclaim-termination-timestamp": "2026-01-01T00:01:00Z" }, []],
+  ])("give up their pods with %s", async (_, other, annotations, found) => {
+    const { write, objects, clock } = scene();
+    if (other !== undefined) objects.apply(other);
+    objects.patch(claim("c"), { metadata: { annotations } });
+    objects.patch(claim("c"), { status: { conditions: [registered] } }, "status");
+    await clock.runFor(60_000);
+    expect(write(structuredClone(giveUp))).toEqual(found);
+  });
+
+  test("may not have seen a pod that has just come, and do not wait for one that is over", async () => {
+    const { write, objects, clock, remove } = scene();
+    objects.patch(claim("c"), { status: { conditions: [registered] } }, "status");
+    await clock.runFor(60_000);
+    remove("pods", "p");
+    objects.apply(pod("late"));
+    expect(write(structuredClone(giveUp))).toEqual([]);
+  });
+});
+
+describe("a SafetyPolicy", () => {
+  const policy = (spec: object) => ({
+    apiVersion: "fettle.dev/v1alpha1",
+    kind: "SafetyPolicy",
+    metadata: { name: "default" },
+    spec,
+  });
+  const decidedAt = (seconds: number) => ({ decidedAt: new Date(startedAt + seconds * 1000).toISOString() });
+  const freeze = (scope: string, until?: string) => ({ freeze: { reason: "r", scope, ...(until && { until }) } });
+
+  test.each<[string, object, object, string[]]>([
+    ["a freeze", freeze("Everything"), {}, ["S1"]],
+    ["a freeze of disruption", freeze("Disruption"), {}, []],
+    ["a freeze of disruption", freeze("Disruption"), { action: "Drift" }, ["S1"]],
+    ["a freeze, a person's delete", freeze("Everything"), { action: "Deletion" }, []],
+    ["a freeze that is over", freeze("Everything", "2026-01-01T00:01:45Z"), {}, []],
+    ["a freeze that is not over", freeze("Everything", "2026-01-01T00:01:46Z"), {}, ["S1"]],
+    ["a node never to touch", { untouchable: { matchLabels: { team: "blue" } } }, {}, ["S1"]],
+    ["another node never to touch", { untouchable: { matchLabels: { team: "red" } } }, {}, []],
+    ["a freeze, sent again", freeze("Everything"), decidedAt(0), []],
+  ])("lets nothing start that it holds: %s", async (_, spec, more, found) => {
+    const { objects, clock, open } = scene();
+    objects.patch(node, { metadata: { labels: { team: "blue" } } });
+    objects.apply(policy(spec));
+    await clock.runFor(105_000);
+    expect(open("a", "n", { ...decidedAt(105), ...more })).toEqual(found);
+  });
+
+  test("may not have been seen yet", async () => {
+    const { objects, clock, open } = scene();
+    objects.apply(policy(freeze("Everything")));
+    await clock.runFor(104_999);
+    expect(open("a", "n", decidedAt(104))).toEqual([]);
+  });
+
+  test("holds what is written down and has not started", async () => {
+    const { objects, clock, open, remove } = scene();
+    expect(open("a")).toEqual([]);
+    objects.apply(policy(freeze("Everything")));
+    await clock.runFor(105_000);
+    expect(remove("nodeclaims", "c")).toEqual(["S1"]);
+  });
+});
+
+describe("a repair", () => {
+  const minutes = (count: number) => count * 60_000;
+  const says = (status: string, type = "Ready") => ({
+    status: { conditions: [{ type, status, lastTransitionTime: "2025-12-31T00:00:00Z" }] },
+  });
+  const repairOf = (kind: string, clock: VirtualClock, [type, status] = ["Ready", "False"]) => {
+    const evidence = [
+      { kind, conditionType: type, conditionStatus: status, message: "m", seenAt: "2026-01-01T00:00:00Z" },
+    ];
+    return { action: "Repair", evidence, decidedAt: new Date(clock.now()).toISOString() };
+  };
+  const sick = () => {
+    const all = scene();
+    all.objects.patch(node, says("True"), "status");
+    all.objects.patch(node, says("False"), "status");
+    return all;
+  };
+
+  test("begins when its node was bad for its toleration by the world's clock, whatever the node says", async () => {
+    const { clock, open } = sick();
+    await clock.runFor(minutes(30) - 1_001);
+    expect(open("a", "n", repairOf("Condition", clock))).toEqual(["I3"]);
+    await clock.runFor(1);
+    expect(open("b", "n", repairOf("Condition", clock))).not.toContain("I3");
+  });
+
+  test("does not begin for a node that is well again, and counts anew when it is not", async () => {
+    const { clock, open, objects } = sick();
+    await clock.runFor(minutes(29));
+    objects.patch(node, says("True"), "status");
+    objects.patch(node, says("False"), "status");
+    await clock.runFor(minutes(2));
+    expect(open("a", "n", repairOf("Condition", clock))).toEqual(["I3"]);
+    expect(open("b", "n", repairOf("Flapping", clock))).not.toContain("I3");
+  });
+
+  test("takes as long as the pool says", async () => {
+    const { clock, open, objects } = sick();
+    objects.patch(claim("c"), { metadata: { labels: { "karpenter.sh/nodepool": "web" } } });
+    const policies = [{ conditionType: "Ready", toleration: "5m" }];
+    objects.apply({
+      apiVersion: "karpenter.sh/v1",
+      kind: "NodePool",
+      metadata: { name: "web" },
+      spec: { repair: { policies } },
+    });
+    await clock.runFor(minutes(5));
+    expect(open("a", "n", repairOf("Condition", clock))).toEqual([]);
+  });
+
+  test.each([
+    [14, ["I3"]],
+    [15, []],
+  ])("of a node that was never Ready waits for its TTL: %i minutes", async (count, found) => {
+    const { clock, open, objects } = scene();
+    objects.patch(node, says("False"), "status");
+    await clock.runFor(minutes(count));
+    expect(open("a", "n", repairOf("NeverReady", clock))).toEqual(found);
+  });
+});
+
 describe("instances", () => {
   const instance = (labels: Record<string, string>) => ({
     apiVersion: "v1",
@@ -266,9 +471,17 @@ describe("instances", () => {
     const { write, objects, open } = made({ claim: "c" });
     expect(write(structuredClone(end))).toEqual(["I5"]);
     objects.delete(claim("c"));
+    objects.patch(claim("c"), ended, "status");
     expect(write(structuredClone(end))).toEqual(["I5"]);
     open("a");
     expect(write(structuredClone(end))).toEqual([]);
+  });
+
+  test("are not ended before the claim says that there is no way back", () => {
+    const { write, objects, open } = made({ claim: "c" });
+    objects.delete(claim("c"));
+    open("a");
+    expect(write(structuredClone(end))).toEqual(["D1"]);
   });
 
   test("without a claim are ended when they are old and no Ready node runs on them", async () => {

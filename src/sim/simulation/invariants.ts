@@ -1,9 +1,13 @@
 // What must hold in every run, whatever the scenario: judged on the objects as stored, at every write of the controller,
 // after every turn and from time to time. It reads the controller's own words only to see whether a wait is explained.
 //
-// I1 caps, I4 one action a node: at every revision (ledger). I2 no destructive write on a stale picture, I5 evidence
-// first, I6 protected pods, I8 one leader: at every write. I9 nothing waits unexplained: every few minutes. I3 and I7
-// come with repair and consolidation; I10 (an empty selector never means all) is the API's and I6's.
+// I1 caps, I3 no repair before its time, I4 one action a node: at every revision (ledger). I2 no destructive write on a
+// stale picture, I5 evidence first, I6 protected pods, I8 one leader: at every write. I9 nothing waits unexplained: every
+// few minutes. I7 comes with consolidation; I10 (an empty selector never means all) is the API's and I6's.
+//
+// Beside them: P1 every delete is meant for one uid, U1 nodes of others are not touched, G1 garbage is old and dead, S1
+// nothing starts under a freeze or on a node never to touch, D1 the instance ends after the drain, T1 a deadline comes no
+// later than before, T2 a claim's finalizer outlives its instance; storm: writes are bounded.
 
 import type { Controller } from "../../control/controller.ts";
 import type { Clock } from "../../control/ports.ts";
@@ -11,14 +15,19 @@ import type { Change } from "../history.ts";
 import type { ApiRequest } from "../request.ts";
 import type { ActiveFaults } from "./active-faults.ts";
 import { capViolations } from "./cap-invariants.ts";
+import { claimViolations } from "./claim-invariants.ts";
+import { ConditionHistory } from "./condition-history.ts";
 import { elapsed } from "./journal.ts";
 import { type Action, isOpen, Ledger } from "./ledger.ts";
 import type { Process } from "./process.ts";
 import type { ApiFault } from "./process-api.ts";
 import type { Watchman } from "./observed-server.ts";
 import type { ClusterObjects } from "./objects.ts";
+import { policyViolations } from "./policy-invariants.ts";
 import type { Processes } from "./processes.ts";
 import type { WatchLines } from "./watch-lines.ts";
+import { repairViolations } from "./repair-invariants.ts";
+import type { WriteContext } from "./write-context.ts";
 import { writeViolations } from "./write-invariants.ts";
 
 export type InvariantParts = {
@@ -51,8 +60,9 @@ export class Invariants implements Watchman {
   #processes: Processes<Controller> | undefined;
   #turnCount = 0;
   readonly #movedAt = new Map<string, number>();
-  readonly #podChangedAt = new Map<string, number>();
-  #writes = { minute: 0, count: 0 };
+  readonly #history = new ConditionHistory();
+  readonly #changedAt = new Map<string, number>();
+  #writes = { minute: 0, count: 0, claims: 0 };
 
   constructor(parts: InvariantParts) {
     this.#parts = parts;
@@ -64,12 +74,11 @@ export class Invariants implements Watchman {
   }
 
   before(request: ApiRequest, process: Process): void {
-    const { clock, objects, violated } = this.#parts;
+    const { clock, violated } = this.#parts;
     const who = `${request.verb} ${request.plural}${request.subresource ? `/${request.subresource}` : ""} ${request.name ?? ""}`;
     if (process.isFenced) violated(`I8 ${who}: written by epoch ${process.epoch} after another has taken over`);
     this.#countWrite(who);
-    const { ledger } = this;
-    const found = writeViolations({ ledger, objects, process, clock, podChangedAt: this.#podChangedAt }, request);
+    const found = writeViolations(this.#contextOf(process), request);
     for (const message of found.violations) violated(`${message} (${who})`);
     if (!found.isDestructive) return;
     for (const plural of watched) {
@@ -83,12 +92,24 @@ export class Invariants implements Watchman {
   changed(collection: string, change: Change): void {
     this.ledger.changed(collection, change);
     const { clock } = this.#parts;
-    if (collection === "pods" || collection === "poddisruptionbudgets.policy") {
-      this.#podChangedAt.set(`${collection} ${change.key}`, clock.now());
-    }
+    if (isNews(collection, change)) this.#changedAt.set(`${collection} ${change.key}`, clock.now());
+    if (collection === "nodes") this.#history.changed(change, clock.now());
+    if (collection === "nodeclaims.karpenter.sh") this.#claimChanged(change);
     if (collection !== "nodeactions.fettle.dev") return;
     this.#movedAt.set(change.key, clock.monotonic());
     if (change.type !== "DELETED") this.#actionChanged(change);
+  }
+
+  #claimChanged({ type, stored, previous }: Change): void {
+    if (this.writer === undefined || previous === undefined) return;
+    const after = type === "DELETED" ? undefined : stored.object;
+    const found = claimViolations(this.#contextOf(this.writer), previous.object, after);
+    for (const message of found) this.#parts.violated(message);
+  }
+
+  #contextOf(process: Process): WriteContext {
+    const { clock, objects } = this.#parts;
+    return { ledger: this.ledger, objects, process, clock, changedAt: this.#changedAt };
   }
 
   #actionChanged({ stored, previous }: Change): void {
@@ -103,6 +124,12 @@ export class Invariants implements Watchman {
     if (previous !== undefined || this.writer === undefined) return;
     // The times of the ledger are the controller's own, however wrong its clock.
     for (const message of capViolations(this.ledger, action, this.writer.now())) violated(message);
+    // One that was decided long ago and sent again is held when it would start.
+    const isFresh = this.writer.now() - Date.parse(action.spec.decidedAt) < minuteMs;
+    if (!isFresh) return;
+    const context = { ...this.#contextOf(this.writer), history: this.#history };
+    for (const message of [...policyViolations(context, action), ...repairViolations(context, action)])
+      violated(message);
   }
 
   /** After every step of the clock: when the controller has made a turn, what it decided must be what all it sees says. */
@@ -140,8 +167,26 @@ export class Invariants implements Watchman {
   #countWrite(who: string): void {
     const { clock, violated } = this.#parts;
     const minute = Math.floor(clock.monotonic() / minuteMs);
-    if (minute !== this.#writes.minute) this.#writes = { minute, count: 0 };
-    const bound = 300 + 40 * this.ledger.claimByName.size;
+    if (minute !== this.#writes.minute) this.#writes = { minute, count: 0, claims: 0 };
+    // A whole pool may go within the minute: what it was then still counts.
+    this.#writes.claims = Math.max(this.#writes.claims, this.ledger.claimByName.size);
+    const bound = 300 + 40 * this.#writes.claims;
     if (++this.#writes.count === bound) violated(`storm: ${bound} writes within a minute, the last of them ${who}`);
+  }
+}
+
+/** What others decide by and a watch shows later; not what only we write, nor a heartbeat. */
+function isNews(collection: string, { stored, previous }: Change): boolean {
+  const [after, before] = [stored.object.metadata, previous?.object.metadata];
+  switch (collection) {
+    case "pods":
+    case "poddisruptionbudgets.policy":
+      return true;
+    case "safetypolicies.fettle.dev":
+      return after.generation !== before?.generation;
+    case "nodes":
+      return JSON.stringify(after.labels) !== JSON.stringify(before?.labels);
+    default:
+      return false;
   }
 }

@@ -6,14 +6,15 @@ import { type EffectiveCap, effectiveSafetyPolicy } from "../../api/effective-sa
 import type { KubeObject } from "../../api/meta.ts";
 import { finalPhases, type NodeAction } from "../../api/node-action.ts";
 import type { SafetyPolicySpec } from "../../api/safety-policy.ts";
+import { isSameTaint, type Taint } from "../../api/taint.ts";
+import { terminationFinalizer, terminationTimestampKey, unregisteredTaint } from "../../api/well-known.ts";
 import type { Change } from "../history.ts";
+import type { ClusterObjects } from "./objects.ts";
 
 export type Action = KubeObject & Pick<NodeAction, "spec" | "status">;
-export type StoredClaim = KubeObject & { status?: { providerID?: string } };
-export type StoredNode = KubeObject & {
-  spec: { providerID?: string };
-  status?: { conditions?: { type: string; status: string }[] };
-};
+type Conditions = { conditions?: { type: string; status: string; lastTransitionTime?: string }[] };
+export type StoredClaim = KubeObject & { status?: Conditions & { providerID?: string; nodeName?: string } };
+export type StoredNode = KubeObject & { spec: { providerID?: string; taints?: Taint[] }; status?: Conditions };
 export type StoredPolicy = KubeObject & { spec?: SafetyPolicySpec };
 
 export class Ledger {
@@ -58,6 +59,12 @@ export class Ledger {
     return [...(this.#openByNode.get(nodeUid)?.values() ?? [])];
   }
 
+  withoutEvidence({ metadata }: StoredNode): string[] {
+    return this.openOn(metadata.uid).length > 0
+      ? []
+      : [`I5 node ${metadata.name} is taken away without an open action that says why`];
+  }
+
   nodesOf(providerID: string | undefined): StoredNode[] {
     return [...(this.#nodesByProviderID.get(providerID ?? "")?.values() ?? [])];
   }
@@ -78,7 +85,40 @@ export function isDryRun({ spec, status }: Action): boolean {
 }
 
 export function isReady({ status }: StoredNode): boolean {
-  return status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
+  return isTrue(status, "Ready");
+}
+
+export function isClaimTrue({ status }: StoredClaim, type: string): boolean {
+  return isTrue(status, type);
+}
+
+function isTrue(status: Conditions | undefined, type: string): boolean {
+  return status?.conditions?.some(condition => condition.type === type && condition.status === "True") ?? false;
+}
+
+/** The simulated provider's instances are ConfigMaps. */
+export function instanceOf(objects: ClusterObjects, providerID = ""): KubeObject | undefined {
+  return objects.get("configmaps", `fettle-simulated/${providerID.split("/").at(-1)}`);
+}
+
+export function deadlineOf({ metadata }: StoredClaim): number {
+  return Date.parse(metadata.annotations?.[terminationTimestampKey] ?? "") || Number.POSITIVE_INFINITY;
+}
+
+export function ownNodes(ledger: Ledger, providerID: string | undefined): StoredNode[] {
+  return ledger.nodesOf(providerID).filter(node => isOwnNode(ledger, node));
+}
+
+/** Something of ours is on it, or its claim names it: a providerID alone anybody can write. */
+export function isOwnNode(ledger: Ledger, { metadata, spec }: StoredNode): boolean {
+  return (
+    (metadata.finalizers ?? []).includes(terminationFinalizer) ||
+    (spec.taints ?? []).some(taint => isSameTaint(taint, unregisteredTaint)) ||
+    ledger.claimsOf(spec.providerID).some(claim => {
+      const isOwner = metadata.ownerReferences?.some(({ uid }) => uid === claim.metadata.uid) ?? false;
+      return isOwner || claim.status?.nodeName === metadata.name;
+    })
+  );
 }
 
 const actionsByClass = {
@@ -86,17 +126,21 @@ const actionsByClass = {
   disruption: new Set(["Consolidation", "Emptiness", "Expiration", "Drift"]),
 };
 
+export function isOfClass(name: keyof typeof actionsByClass, action: string): boolean {
+  return actionsByClass[name].has(action);
+}
+
 export type Cap = { name: string; cap: EffectiveCap; counts: (other: Action) => boolean };
 
 /** The caps that hold back an action, and which others each of them counts. */
 export function capsOver(policy: StoredPolicy | undefined, { spec }: Action): Cap[] {
   const { caps } = effectiveSafetyPolicy(policy?.spec);
-  const own = (["repair", "disruption"] as const).filter(name => actionsByClass[name].has(spec.action));
+  const own = (["repair", "disruption"] as const).filter(name => isOfClass(name, spec.action));
   return [
     ...own.map(name => ({
       name,
       cap: caps[name],
-      counts: (other: Action) => actionsByClass[name].has(other.spec.action),
+      counts: (other: Action) => isOfClass(name, other.spec.action),
     })),
     { name: "all", cap: caps.all, counts: () => true },
   ];

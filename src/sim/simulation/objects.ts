@@ -48,7 +48,7 @@ export class ClusterObjects {
     return [...collectionOf(this.#server.store, served).all()]
       .map(({ object }) => object)
       .filter(isMeant)
-      .sort((a, b) => a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp))
+      .sort(byAge)
       .slice(0, count);
   }
 
@@ -81,4 +81,9 @@ export class ClusterObjects {
   delete(object: Manifest): void {
     this.request(object, { verb: "delete", name: object.metadata.name ?? "", body: {} });
   }
+}
+
+// As times of one form sort as texts, and by code unit: by locale it takes longer than all the rest.
+function byAge({ metadata: { creationTimestamp: a } }: KubeObject, { metadata: { creationTimestamp: b } }: KubeObject) {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -9,6 +9,8 @@ export type Cut = "before" | "after";
 export class Process implements Clock {
   /** Its term as leader. */
   readonly epoch: number;
+  /** By the world's clock. */
+  readonly startedAt: number;
   readonly #clock: Clock;
   #state: "running" | "paused" | "dead" = "running";
   /** What came due while it stood still, in order. */
@@ -21,6 +23,7 @@ export class Process implements Clock {
   constructor(clock: Clock, epoch: number, jumpMs = 0) {
     this.#clock = clock;
     this.epoch = epoch;
+    this.startedAt = clock.now();
     this.#jumpMs = jumpMs;
   }
 

@@ -20,6 +20,7 @@ export function randomPool(dice: Dice, index: number, replicas: number): RandomP
       metadata: { name },
       spec: {
         replicas,
+        ...(dice.isLucky(60) && { repair: repair(dice) }),
         template: {
           metadata: { labels: { team: dice.one(["blue", "green"]) } },
           spec: {
@@ -32,6 +33,21 @@ export function randomPool(dice: Dice, index: number, replicas: number): RandomP
         },
       },
     },
+  };
+}
+
+function repair(dice: Dice): Record<string, unknown> {
+  const policies = [
+    { conditionType: "Ready", toleration: dice.one(["0s", "5m", "2h"]) },
+    { conditionType: "KernelDeadlock", conditionStatus: "True", toleration: dice.one(["1m", "10m"]) },
+  ];
+  return {
+    mode: dice.one(["Enabled", "Enabled", "Enabled", "DryRun", "Disabled"]),
+    policies: policies.filter(() => dice.isLucky(60)),
+    ...(dice.isLucky(30) && { defaultTolerationDuration: dice.one(["1m", "15m"]) }),
+    ...(dice.isLucky(30) && { maxUnhealthy: dice.one([1, "50%"]) }),
+    ...(dice.isLucky(30) && { flappingWindow: dice.one(["0s", "1h"]) }),
+    ...(dice.isLucky(40) && { termination: "Graceful" }),
   };
 }
 

@@ -149,12 +149,14 @@ class Run {
     const parts = { clock, process, random, faults, watches: this.#watches, latencyMaxMs };
     const api = new ProcessApi({ api: withBeats(server, () => clock.now()), ...parts });
     const ownFeed = feed({ api, clock: process, random: fraction });
+    // Clouds know the time, whatever a process takes it to be.
+    const cloud = { now: () => clock.now(), monotonic: () => clock.monotonic(), after: process.after.bind(process) };
     const { dryRun = false, foreignClaims = "ignore" } = this.#scenario.controller ?? {};
     return start({
       api,
       clock: process,
       feed: ownFeed,
-      provider: withProviderFaults(provider({ api, clock: process, feed: ownFeed }), this.#providerFaults),
+      provider: withProviderFaults(provider({ api, clock: cloud, feed: ownFeed }), this.#providerFaults),
       rules,
       settings: { cluster: clusterName, dryRun, foreignClaims },
       controllers: new Set(controllers),
