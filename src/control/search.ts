@@ -8,7 +8,7 @@ import { done, type Execution } from "./execution.ts";
 import type { Clock } from "./ports.ts";
 
 /** Of work as packing counts it, about a microsecond each: well below the 20 ms that a slice may take. */
-const sliceWork = 5_000;
+const sliceWork = 2_500;
 const pauseMs: Millis = 0;
 
 /** For pods that want a node: where they shall go. */

@@ -2,7 +2,7 @@
 
 import type { Instant } from "../api/time.ts";
 
-type Place = { readonly kind: "claim" | "node"; readonly name: string };
+export type Place = { readonly kind: "claim" | "node"; readonly name: string };
 type Expected = Place & { readonly uids: Set<string>; at: Instant; until: Instant | undefined };
 
 export class Expectations {
@@ -29,12 +29,14 @@ export class Expectations {
     return this.#byPlace.get(`${kind}/${name}`)?.at;
   }
 
-  add({ kind, name }: Place, uid: string, at: Instant): void {
+  /** The same for all who are expected there. */
+  add({ kind, name }: Place, uid: string, at: Instant): Place {
     const key = `${kind}/${name}`;
     const expected = this.#byPlace.get(key) ?? { kind, name, uids: new Set<string>(), at, until: undefined };
     expected.uids.add(uid);
     expected.at = at;
     this.#byPlace.set(key, expected);
+    return expected;
   }
 
   until(kind: Place["kind"], name: string, until: Instant | undefined): void {

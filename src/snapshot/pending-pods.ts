@@ -2,7 +2,7 @@
 // change: an answer about a pod goes when what it rests on does, and then the pod waits for the next search.
 
 import { type Instant, type Millis, minuteMs, secondMs } from "../api/time.ts";
-import { Expectations } from "./expectations.ts";
+import { Expectations, type Place } from "./expectations.ts";
 import type { Kind, View } from "./kind.ts";
 import type { Subject } from "./picture.ts";
 import { type Pending, type Placement, type Plan, type PlannedClaim, poolVersion } from "./placement.ts";
@@ -150,16 +150,16 @@ export class PendingPods {
   settle({ at, placements, claims, lookAgainAt }: Plan): void {
     const standing = claims.filter(claim => this.#stands(claim));
     for (const claim of standing) this.#planned.set(claim.name, claim);
+    const places = new Set<Place | undefined>();
     for (const [uid, placement] of placements) {
       const pod = this.#wanting.get(uid);
       if (pod === undefined || isPlaced(this.#placements.get(uid))) continue;
-      if (placement.on === "nothing" || this.#isThere(placement.on, placement.name)) this.#place(pod, placement);
+      if (placement.on === "nothing") this.#place(pod, placement);
+      else if (this.#isThere(placement.on, placement.name)) places.add(this.#place(pod, placement));
       else this.#wait(pod);
     }
-    for (const { name, pool } of standing) {
-      this.#expect("claim", name);
-      this.#handlers.mark(`pool/${pool}`);
-    }
+    for (const place of places) if (place !== undefined) this.#expect(place.kind, place.name);
+    for (const { pool } of standing) this.#handlers.mark(`pool/${pool}`);
     this.#searchedAt = at;
     this.#lookAgainAt = lookAgainAt;
     this.#handlers.mark("cluster");
@@ -229,17 +229,18 @@ export class PendingPods {
     return this.#planned.has(name) || (claim !== undefined && isComing(claim));
   }
 
-  #place(pod: PodView, placement: Placement): void {
+  /** Where it is expected from now on. */
+  #place(pod: PodView, placement: Placement): Place | undefined {
     this.#forget(pod);
     this.#waiting.delete(pod.uid);
     this.#placements.set(pod.uid, placement);
-    if (placement.on === "nothing") this.#stuckCount++;
-    else {
-      this.#expected.add({ kind: placement.on, name: placement.name }, pod.uid, placement.at);
-      this.#expect(placement.on, placement.name);
-      this.#handlers.moved(pod);
-    }
     this.#markPod(pod);
+    if (placement.on === "nothing") {
+      this.#stuckCount++;
+      return undefined;
+    }
+    this.#handlers.moved(pod);
+    return this.#expected.add({ kind: placement.on, name: placement.name }, pod.uid, placement.at);
   }
 
   /** Until when pods are expected there. */

@@ -1,6 +1,7 @@
 // The nodes of the cluster and the pods on them in numbers, kept beside the picture for searches: each begins by taking
 // in what has changed since the last one, and works on what it then shows, whatever changes meanwhile.
 
+import type { Pod } from "../../api/pod.ts";
 import type { Instant } from "../../api/time.ts";
 import type { ClusterPicture } from "../../snapshot/cluster-picture.ts";
 import type { Kind, View } from "../../snapshot/kind.ts";
@@ -37,8 +38,9 @@ export class PackingModel {
 
   constructor(picture: ClusterPicture) {
     this.#picture = picture;
-    picture.listen((kind, change) => {
-      for (const view of [change.before, change.after]) if (view !== undefined) this.#changed(kind, view);
+    picture.listen((kind, { before, after }) => {
+      if (before !== undefined && before !== after) this.#changed(kind, before);
+      if (after !== undefined) this.#changed(kind, after);
     });
   }
 
@@ -50,12 +52,13 @@ export class PackingModel {
     // From here on nothing of the picture is read: what is decided is decided on what was there now.
     const at = now();
     const offers = offersAt(picture, at);
-    const pods = picture.unplacedPods().map(pod => podShape(pod));
-    effort.work += pods.length + offers.upcoming.length * 20;
+    const asked = picture.unplacedPods();
+    effort.work += asked.length * 0.2 + offers.upcoming.length * 20;
     yield;
     yield* offerAnew(packing, offers, effort);
+    const pods = yield* shapesOf(asked, effort);
     const answer = yield* solveInSlices(packing, pods, effort);
-    return planOf(answer, { offers, now: at, isTaken: name => picture.claim(name) !== undefined });
+    return yield* planOf(answer, { offers, now: at, isTaken: name => picture.claim(name) !== undefined }, effort);
   }
 
   #changed(kind: Kind, view: View): void {
@@ -153,6 +156,16 @@ export class PackingModel {
     const claim = placement?.on === "claim" ? this.#picture.claim(placement.name) : undefined;
     return (claim && this.#picture.nodesOf(claim)[0]?.name) ?? nodeName;
   }
+}
+
+function* shapesOf(views: readonly PodView[], effort: Effort): Generator<void, Pod[]> {
+  const shapes: Pod[] = [];
+  for (const view of views) {
+    shapes.push(podShape(view));
+    effort.work += 2;
+    if (shapes.length % 256 === 0) yield;
+  }
+  return shapes;
 }
 
 /** Each is taken out before it is looked at: if it changes again, it is looked at again. */

@@ -9,6 +9,7 @@ import { formatTime, type Instant } from "../../api/time.ts";
 import { type Placement, type Plan, type PlannedClaim, poolVersion } from "../../snapshot/placement.ts";
 import { claimFor, claimNames } from "../claim-manifest.ts";
 import type { Answer, NewNode } from "../packing/answer.ts";
+import type { Effort } from "../packing/effort.ts";
 import { type Reason, reasonText, shortForm } from "../packing/reasons.ts";
 import { largest } from "./limits.ts";
 import type { Held, OfferedPool, Offers } from "./offers.ts";
@@ -18,15 +19,22 @@ const typesMax = 600;
 
 type Asked = { readonly offers: Offers; readonly now: Instant; readonly isTaken: (name: string) => boolean };
 
-export function planOf({ placements, newNodes, unplaced }: Answer, { offers, now, isTaken }: Asked): Plan {
+export function* planOf(
+  { placements, newNodes, unplaced }: Answer,
+  { offers, now, isTaken }: Asked,
+  effort: Effort,
+): Generator<void, Plan> {
   const taken = new Set<string>();
-  const claims = newNodes.map(node => {
+  const claims: PlannedClaim[] = [];
+  for (const node of newNodes) {
     const offered = offers.offeredByName.get(node.pool);
     if (offered === undefined) throw new Error(`Pool ${node.pool} was not among those asked about.`);
     const claim = plannedClaim(node, offered, { now, isTaken: name => taken.has(name) || isTaken(name) });
     taken.add(claim.name);
-    return claim;
-  });
+    claims.push(claim);
+    effort.work += 40;
+    yield;
+  }
   const found = new Map<string, Placement>();
   for (const { pod, target } of placements) {
     if (target.kind === "existing") found.set(uidOf(pod), { on: "node", name: target.node, at: now });
