@@ -16,7 +16,8 @@ import type {
 } from "../src/snapshot/check-views.ts";
 import { projectCheck, projectRemediation } from "../src/snapshot/project-check.ts";
 import type { NodeView } from "../src/snapshot/views.ts";
-import type { CheckContext, RemediationCommand } from "../src/decide/health-check/words.ts";
+import type { RemediationCommand } from "../src/decide/decision.ts";
+import type { CheckContext } from "../src/decide/health-check/words.ts";
 
 const group = "test.example.org";
 export const apiVersion = `${group}/v1`;

@@ -4,6 +4,7 @@
 import { apiVersionOf } from "../api/meta.ts";
 import { nodeActions } from "../api/node-action.ts";
 import { nodeClaims } from "../api/node-claim.ts";
+import { nodeHealthChecks } from "../api/node-health-check.ts";
 import { nodePools } from "../api/node-pool.ts";
 import { safetyPolicies } from "../api/safety-policy.ts";
 import { formatTime, hourMs, type Instant, type Millis, minuteMs, secondMs } from "../api/time.ts";
@@ -20,10 +21,17 @@ const apiVersionByKind: Record<Notice["about"]["kind"], string> = {
   NodePool: apiVersionOf(nodePools.resource),
   NodeAction: apiVersionOf(nodeActions.resource),
   SafetyPolicy: apiVersionOf(safetyPolicies.resource),
+  NodeHealthCheck: apiVersionOf(nodeHealthChecks.resource),
 };
 
 const quietMs: Millis = 2 * minuteMs;
-const quietMsByReason: Readonly<Record<string, Millis>> = { NodeRepairBlocked: 15 * minuteMs };
+/** As Karpenter has them. */
+const quietMsByReason: Readonly<Record<string, Millis>> = {
+  NodeRepairBlocked: 15 * minuteMs,
+  Unconsolidatable: 15 * minuteMs,
+  FailedScheduling: 5 * minuteMs,
+  NoCompatibleInstanceTypes: minuteMs,
+};
 /** Events live an hour on most servers: an older one is made anew. */
 const knownMs: Millis = hourMs;
 const knownMax = 4096;
@@ -31,6 +39,8 @@ const messageMax = 1024;
 const timeoutMs: Millis = 5 * secondMs;
 const perObject = { burst: 10, everyMs: 30 * secondMs };
 const overall = { burst: 100, everyMs: 200 };
+/** One for each pod that waits: they must not take the room of those that matter more. */
+const nominated = { burst: 10, everyMs: 200 };
 
 type Said = { readonly name: string; readonly at: Instant; readonly count: number };
 type Bucket = { tokens: number; at: Instant };
@@ -46,6 +56,7 @@ export class Events {
   readonly #saidByKey = new Map<string, Said>();
   readonly #bucketByUid = new Map<string, Bucket>();
   readonly #all: Bucket = { tokens: overall.burst, at: Number.NEGATIVE_INFINITY };
+  readonly #nominated: Bucket = { tokens: nominated.burst, at: Number.NEGATIVE_INFINITY };
   #order = 0;
 
   constructor(options: EventsOptions) {
@@ -59,7 +70,7 @@ export class Events {
     const key = [notice.about.uid, notice.reason, notice.message].join("\n");
     const said = this.#saidByKey.get(key);
     if (said !== undefined && now - said.at < (quietMsByReason[notice.reason] ?? quietMs)) return false;
-    if (!this.#hasRoom(notice.about.uid, now)) {
+    if (!this.#hasRoom(notice, now)) {
       counts.dropped++;
       return false;
     }
@@ -72,7 +83,8 @@ export class Events {
     return true;
   }
 
-  #hasRoom(uid: string, now: Instant): boolean {
+  #hasRoom({ about: { uid }, reason }: Notice, now: Instant): boolean {
+    if (reason === "Nominated" && !take(this.#nominated, nominated, now)) return false;
     const own = this.#bucketByUid.get(uid) ?? { tokens: perObject.burst, at: now };
     this.#bucketByUid.delete(uid);
     this.#bucketByUid.set(uid, own);

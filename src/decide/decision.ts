@@ -3,7 +3,8 @@
 
 import type { NodeActionSpec, NodeActionStatus } from "../api/node-action.ts";
 import type { NodeClaimStatus } from "../api/node-claim.ts";
-import type { Manifest } from "../api/meta.ts";
+import type { Manifest, Resource } from "../api/meta.ts";
+import type { NodeHealthCheckStatus } from "../api/node-health-check.ts";
 import type { NodePoolStatus } from "../api/node-pool.ts";
 import type { SafetyPolicyStatus } from "../api/safety-policy.ts";
 import type { Taint } from "../api/taint.ts";
@@ -113,6 +114,57 @@ export type Command = { readonly why: string } & (
 );
 export type CommandKind = Command["kind"];
 
+/** An object of a kind that is known only by its name. */
+export type ObjectTarget = Target & { readonly resource: Resource };
+
+/** What health checks ask for, beside what everybody may. */
+export type RemediationCommand = { readonly why: string } & (
+  | { readonly kind: "delete-remediation"; readonly remediation: ObjectTarget }
+  /**
+   * Reads node, lease and action live and judges once more, then creates the object; one of that name that is there
+   * already is as good if check and node are the same. Its name says what it is for, so that it is made once.
+   */
+  | {
+      readonly kind: "create-remediation";
+      readonly resource: Resource;
+      readonly manifest: Manifest & { metadata: { name: string } };
+      readonly node: Target;
+      readonly action: Target;
+    }
+  /** null takes an annotation away, an empty text is replaced by the time of writing. */
+  | {
+      readonly kind: "annotate-remediation";
+      readonly remediation: ObjectTarget;
+      readonly annotations: Readonly<Record<string, string | null>>;
+    }
+  /** Taken, taken over once it has run out, or renewed: only over the version that was seen, or where there was none. */
+  | {
+      readonly kind: "take-node-lease";
+      readonly lease: { readonly name: string; readonly namespace: string };
+      /** Owns the lease, so that it goes with the node. */
+      readonly node: Target;
+      readonly holder: string;
+      readonly durationSeconds: number;
+      readonly over?: { readonly uid: string; readonly resourceVersion: string };
+    }
+  /** With uid and version as preconditions, so that only our own is given back. */
+  | {
+      readonly kind: "release-node-lease";
+      readonly lease: Target & { readonly namespace: string };
+      readonly resourceVersion: string;
+    }
+  /** Conditions and lastUpdateTime are stamped by the executor. */
+  | {
+      readonly kind: "update-check";
+      readonly check: Target;
+      readonly status: StatusChange<Omit<NodeHealthCheckStatus, "lastUpdateTime">>;
+    }
+  /** Both only where nothing of the name is there; the template first. */
+  | { readonly kind: "create-default-check"; readonly check: Manifest; readonly template?: Manifest }
+  /** Written where it outlives the check: there was a health check once, and none is made by default again. */
+  | { readonly kind: "note-default-check" }
+);
+
 /** Commands after which something that worked may not. None is sent on a stale picture. */
 export const destructiveKinds: ReadonlySet<CommandKind> = new Set<CommandKind>([
   "delete-claim",
@@ -139,7 +191,9 @@ export type Refusal = {
 
 /** For an Event; said once, however often it is decided. */
 export type Notice = {
-  readonly about: { readonly kind: "Node" | "NodeClaim" | "NodePool" | "Pod" | "NodeAction" | "SafetyPolicy" } & Target;
+  readonly about: {
+    readonly kind: "Node" | "NodeClaim" | "NodePool" | "Pod" | "NodeAction" | "SafetyPolicy" | "NodeHealthCheck";
+  } & Target;
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly message: string;

@@ -141,9 +141,10 @@ describe("the status", () => {
     };
     const templates = [aTemplate(), aTemplate("reboot", { kind: "RebootRemediationTemplate" })];
     const first = statusOf({ checks: [aCheck("web", { spec })], templates });
-    const conditions = (first?.conditions ?? []).map(({ since: _, ...rest }) => ({
-      ...rest,
-      lastTransitionTime: formatTime(t0),
+    const lastTransitionTime = formatTime(t0);
+    const conditions = (first?.conditions ?? []).map(({ type, status, reason, message }) => ({
+      ...{ type, status, reason, message },
+      lastTransitionTime,
     }));
     const written = { ...first, conditions } as NodeHealthCheckStatus;
     expect(statusOf({ checks: [aCheck("web", { spec, status: written })], templates })).toBeUndefined();
@@ -237,7 +238,9 @@ describe("a node that is gone", () => {
   test("its remediation is deleted at once, and the lease given back", () => {
     const found = decide({ nodes, remediations: [made()], leases: [aLease("gone")] });
     expect(commandsOf(found, "delete-remediation").length).toBe(1);
-    expect(commandsOf(found, "release-node-lease")).toMatchObject([{ nodeName: "gone" }]);
+    expect(commandsOf(found, "release-node-lease")).toMatchObject([
+      { lease: { name: "node-gone", namespace: "medik8s-leases", uid: "gone-lease-uid" }, resourceVersion: "1" },
+    ]);
   });
 
   test("is kept while the remediation that took it away has not succeeded", () => {

@@ -3,7 +3,7 @@
 
 import type { CheckView } from "../../snapshot/check-views.ts";
 import { isTrue } from "../conditions.ts";
-import { nothing } from "../decision.ts";
+import { nothing, type Notice } from "../decision.ts";
 import type { Objection } from "../safety.ts";
 import { nextOf } from "../termination-step.ts";
 import { gateOf } from "./gate.ts";
@@ -14,7 +14,7 @@ import { deletions } from "./recovery.ts";
 import { type Findings, statusUpdate } from "./status.ts";
 import { type Storm, stormOf } from "./storm.ts";
 import { disablingOf, isInSight } from "./templates.ts";
-import { type CheckContext, type CheckDecision, checkNotice, type CheckNotice, together } from "./words.ts";
+import { type CheckContext, type CheckDecision, checkNotice, together } from "./words.ts";
 
 export function decideCheck(name: string, context: CheckContext): CheckDecision {
   const check = context.checks.check(name);
@@ -62,7 +62,7 @@ function refusalsOf({ name }: CheckView, { disabling, hold }: Findings): CheckDe
 }
 
 /** What is new since the status was last written. */
-function noticesOf(check: CheckView, { disabling, hold, storm }: Findings): readonly CheckNotice[] {
+function noticesOf(check: CheckView, { disabling, hold, storm }: Findings): readonly Notice[] {
   const wasDisabled = isTrue(check.conditions, "Disabled");
   const notices = stormNotices(check, storm);
   if (disabling !== undefined && !wasDisabled) {
@@ -78,7 +78,7 @@ function noticesOf(check: CheckView, { disabling, hold, storm }: Findings): read
   return notices;
 }
 
-function stormNotices(check: CheckView, storm: Storm): CheckNotice[] {
+function stormNotices(check: CheckView, storm: Storm): Notice[] {
   const wasActive = isTrue(check.conditions, "StormActive");
   const wasCooling = isTrue(check.conditions, "StormCooldownActive");
   const say = (type: "Normal" | "Warning", reason: string, message: string) =>

@@ -1,11 +1,12 @@
 // The lease on a node by which those who work on it keep out of one another's way: taken before a remediation is made,
 // renewed while it runs, given back when it is over. Held by another, it stops a start.
 
-import { leaseHolder } from "../../api/node-health-check-contract.ts";
+import { leaseHolder, nodeLeaseName, nodeLeaseNamespace } from "../../api/node-health-check-contract.ts";
 import { formatTime, type Instant, type Millis, minuteMs, secondMs } from "../../api/time.ts";
 import type { NodeLeaseView, StepView } from "../../snapshot/check-views.ts";
+import type { RemediationCommand } from "../decision.ts";
 import type { Objection } from "../safety.ts";
-import type { CheckContext, Patient, RemediationCommand } from "./words.ts";
+import type { CheckContext, Patient } from "./words.ts";
 
 /** For a step without a time of its own. */
 const usualMs: Millis = 10 * minuteMs;
@@ -42,6 +43,7 @@ export function takeLease(
     command: {
       kind: "take-node-lease",
       why: `NodeHealthCheck ${check.name} works on node ${node.name}.`,
+      lease: keyOf(node.name),
       node: { name: node.name, uid: node.uid },
       holder: leaseHolder(check.name),
       durationSeconds: Math.ceil(durationMs / secondMs),
@@ -60,7 +62,11 @@ export function giveBack(
   if (lease === undefined || !isOurs(lease, checkName)) return [];
   const { uid, resourceVersion } = lease;
   const why = `NodeHealthCheck ${checkName} is done with node ${nodeName}.`;
-  return [{ kind: "release-node-lease", why, nodeName, uid, resourceVersion }];
+  return [{ kind: "release-node-lease", why, lease: { ...keyOf(nodeName), uid }, resourceVersion }];
+}
+
+function keyOf(nodeName: string): { readonly name: string; readonly namespace: string } {
+  return { name: nodeLeaseName(nodeName), namespace: nodeLeaseNamespace };
 }
 
 function isOurs({ holder }: NodeLeaseView, checkName: string): boolean {

@@ -183,7 +183,13 @@ describe("a start", () => {
   test("takes the lease first, for the time of the step and a minute", () => {
     const { commands } = decide({ actions: [remediating()] });
     expect(commands).toMatchObject([
-      { kind: "take-node-lease", node: { name: "n0" }, holder: leaseHolder("web"), durationSeconds: 660 },
+      {
+        kind: "take-node-lease",
+        lease: { name: "node-n0", namespace: "medik8s-leases" },
+        node: { name: "n0", uid: "n0-uid" },
+        holder: leaseHolder("web"),
+        durationSeconds: 660,
+      },
     ]);
   });
 

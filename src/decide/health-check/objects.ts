@@ -1,7 +1,8 @@
 // Remediations as commands and lanes name them.
 
 import { type KindName, keyOfObject, type RemediationView } from "../../snapshot/check-views.ts";
-import type { CheckContext, ObjectTarget } from "./words.ts";
+import type { ObjectTarget } from "../decision.ts";
+import type { CheckContext } from "./words.ts";
 
 /** Undefined: its kind is no longer served, so that nothing can be asked of it. */
 export function targetOf(

@@ -4,12 +4,12 @@
 import { confirmedHealthyKey, healthySinceKey } from "../../api/node-health-check-contract.ts";
 import { formatTime, type Instant } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
-import { nothing } from "../decision.ts";
+import { nothing, type RemediationCommand } from "../decision.ts";
 import { unstamped } from "../ledger.ts";
 import { refused } from "./ask.ts";
 import { wellSince } from "./node-health.ts";
 import { targetOf } from "./objects.ts";
-import { type CheckContext, type CheckDecision, checkNotice, type Patient, type RemediationCommand } from "./words.ts";
+import { type CheckContext, type CheckDecision, checkNotice, type Patient } from "./words.ts";
 
 /** The remediations of a patient with no unhealthy condition, or of a node that was let go. */
 export function recover(patient: Patient, context: CheckContext): CheckDecision {

@@ -8,14 +8,14 @@ import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { NodeView } from "../../snapshot/views.ts";
 import { confirmedHealthyKey } from "../../api/node-health-check-contract.ts";
 import { sameConditions, withCondition } from "../conditions.ts";
-import type { ConditionChange } from "../decision.ts";
+import type { ConditionChange, RemediationCommand } from "../decision.ts";
 import type { Objection } from "../safety.ts";
 import { isOver } from "./course.ts";
 import { isMadeBy } from "./manifest.ts";
 import { healthOf, isHealthy, isUnhealthy, wellSince } from "./node-health.ts";
 import { type Storm, stormConditions } from "./storm.ts";
 import type { Disabling } from "./templates.ts";
-import type { CheckContext, RemediationCommand } from "./words.ts";
+import type { CheckContext } from "./words.ts";
 
 type Status = Omit<NodeHealthCheckStatus, "conditions" | "lastUpdateTime" | "inFlightRemediations">;
 type Entry = NonNullable<NodeHealthCheckStatus["unhealthyNodes"]>[number];

@@ -5,6 +5,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { aCondition, aNode, aSafetyPolicy, at, aWorld } from "../../../test/builders.ts";
 import type { NodeHealthCheckSpec } from "../../api/node-health-check.ts";
+import { nodeOfLease } from "../../api/node-health-check-contract.ts";
 import { formatTime, type Instant, minuteMs, secondMs } from "../../api/time.ts";
 import { CheckIndex } from "../../snapshot/check-index.ts";
 import type { CheckView, NodeLeaseView, RemediationView } from "../../snapshot/check-views.ts";
@@ -233,14 +234,19 @@ class World {
         return this.checks.replaceLease(node.name, lease);
       }
       case "release-node-lease":
-        assertSeen(command.resourceVersion, this.leases.get(command.nodeName));
-        this.leases.delete(command.nodeName);
-        return this.checks.replaceLease(command.nodeName, undefined);
+        return this.#release(command);
       case "update-check":
         return this.#updateCheck(command);
       default:
         throw new Error(`nobody asks for ${command.kind} here`);
     }
+  }
+
+  #release({ lease, resourceVersion }: Extract<CheckCommand, { kind: "release-node-lease" }>): void {
+    const nodeName = nodeOfLease(lease.name) ?? "";
+    assertSeen(resourceVersion, this.leases.get(nodeName));
+    this.leases.delete(nodeName);
+    this.checks.replaceLease(nodeName, undefined);
   }
 
   #annotated(object: RemediationView, annotations: Readonly<Record<string, string | null>>): RemediationView {
