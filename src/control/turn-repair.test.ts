@@ -16,7 +16,8 @@ import {
 } from "../../test/builders.ts";
 import { settings } from "../../test/termination-world.ts";
 import type { NodePoolSpec } from "../api/node-pool.ts";
-import { type Instant, minuteMs } from "../api/time.ts";
+import { formatTime, type Instant, minuteMs } from "../api/time.ts";
+import { doNotRepairKey } from "../api/well-known.ts";
 import type { Command, Refusal } from "../decide/decision.ts";
 import { rules } from "../decide/rules.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
@@ -31,6 +32,8 @@ const bad = (conditionType: string, conditionStatus: string) => ({
 const provider = aProvider({
   repairStatements: [bad("Ready", "False"), bad("Ready", "Unknown"), bad("NetworkUnavailable", "True")],
 });
+
+const t0 = at("0s");
 
 /** Leads from `at` on, and has seen the nodes then. */
 class Leader {
@@ -55,23 +58,33 @@ class Leader {
     this.turns.observe({ ...(before ? { before } : {}), after }, now);
   }
 
-  /** What is sent, and what stands is what a look from scratch says. */
-  turn(now: Instant): readonly Command[] {
-    const context = { picture: this.picture, now, settings, epoch: 1 };
-    const standing = this.turns.decide(context);
-    expect(this.turns.verify(context)).toEqual([]);
+  /** What is sent. */
+  decide(now: Instant): readonly Command[] {
+    const standing = this.turns.decide({ picture: this.picture, now, settings, epoch: 1 });
     return standing.flatMap(({ decision }) => decision.commands);
   }
 
+  /** The same, and what stands is what a look from scratch says. */
+  turn(now: Instant): readonly Command[] {
+    const sent = this.decide(now);
+    const [difference] = this.turns.verify({ picture: this.picture, now, settings, epoch: 1 });
+    if (difference !== undefined) throw new Error(difference);
+    return sent;
+  }
+
   repairs(now: Instant): readonly string[] {
-    return this.turn(now).flatMap(command =>
-      command.kind === "open-action" && command.spec.action === "Repair" ? [command.spec.node.name] : [],
-    );
+    return repairsIn(this.turn(now));
   }
 
   codes(name: string): readonly string[] {
     return this.turns.standing.refusals(`node/${name}`).map(({ code }) => code);
   }
+}
+
+function repairsIn(commands: readonly Command[]): readonly string[] {
+  return commands.flatMap(command =>
+    command.kind === "open-action" && command.spec.action === "Repair" ? [command.spec.node.name] : [],
+  );
 }
 
 function pool(names: readonly string[], nodeOf: (name: string) => NodeView, spec: NodePoolSpec = {}): WorldOptions {
@@ -171,6 +184,63 @@ describe("a leader that follows another", () => {
   });
 });
 
+describe("whose word holds", () => {
+  const sick = (name: string) => aNode(name, { ready: "Unknown", since: at("0s") });
+  const due = at("30m");
+
+  test("H10 a budget of none for all actions does not stop repair; one for Repair does", () => {
+    const under = (action: "All" | "Repair") =>
+      new Leader(pool(["a"], sick, { disruption: { budgets: [{ nodes: 0, action }] } }), t0);
+    expect(under("All").repairs(due)).toEqual(["a"]);
+    const held = under("Repair");
+    expect([held.repairs(due), held.codes("a")]).toEqual([[], ["budget-spent"]]);
+  });
+
+  test.each<[string, WorldOptions, string[]]>([
+    ["a pool that disables repair", pool(["a"], sick, { repair: { mode: "Disabled" } }), ["repair-disabled"]],
+    ["a pool that only shows it", pool(["a"], sick, { repair: { mode: "DryRun" } }), ["dry-run"]],
+    [
+      "a pool with do-not-repair",
+      { ...pool(["a"], sick), pools: [aPool("web", { annotations: { [doNotRepairKey]: "true" } })] },
+      ["do-not-repair"],
+    ],
+    [
+      "a claim of another controller",
+      {
+        nodes: [sick("a")],
+        claims: [aClaim("a", { spec: { nodeClassRef: { group: "other.dev", kind: "OtherClass", name: "x" } } })],
+      },
+      ["foreign-claim"],
+    ],
+    ["a pool that is not there", { ...pool(["a"], sick), pools: [] }, ["pool-missing"]],
+  ])("%s: nothing goes, and it is said", (_, world, codes) => {
+    const leader = new Leader(world, t0);
+    expect([leader.repairs(due).filter(() => codes[0] !== "dry-run"), leader.codes("a")]).toEqual([[], codes]);
+  });
+
+  test("a claim of no pool: the provider's", () => {
+    expect(new Leader({ nodes: [sick("a")], claims: [aClaim("a")] }, t0).repairs(due)).toEqual(["a"]);
+  });
+
+  test("until a time: at that time it goes, not a millisecond before", () => {
+    const hold = { annotations: { [doNotRepairKey]: formatTime(at("1h")) } };
+    const leader = new Leader(
+      pool(["a"], name => ({ ...sick(name), ...hold })),
+      t0,
+    );
+    expect([leader.repairs(due), leader.codes("a")]).toEqual([[], ["do-not-repair"]]);
+    expect(leader.turns.standing.nextAt).toBe(at("1h"));
+    expect([leader.repairs(at("1h") - 1), leader.repairs(at("1h"))]).toEqual([[], ["a"]]);
+  });
+
+  test("another policy of the pool: its nodes are asked at once", () => {
+    const leader = new Leader(pool(["a"], sick), t0);
+    expect(leader.repairs(at("20m"))).toEqual([]);
+    leader.picture.put("pool", aPool("web", { generation: 2, spec: { repair: { defaultTolerationDuration: "15m" } } }));
+    expect(leader.repairs(at("20m"))).toEqual(["a"]);
+  });
+});
+
 describe("whoever counts is asked again", () => {
   const names = Array.from({ length: 5 }, (_, index) => `n${index}`);
 
@@ -218,7 +288,7 @@ test("pools of 1 to 30 nodes with 0 to 30 unhealthy ones: who is repaired, caps 
     const names = Array.from({ length: size }, (_, index) => `n${String(index).padStart(2, "0")}`);
     const nodeOf = (name: string) => (names.indexOf(name) < unhealthy ? aNode(name, { ready: "False" }) : aNode(name));
     const leader = new Leader({ ...pool(names, nodeOf, spec), safety }, at("0s"));
-    return String(leader.repairs(at("1h")).length);
+    return String(repairsIn(leader.decide(at("1h"))).length);
   };
   const rows = [0, ...sizes].map(unhealthy =>
     [String(unhealthy), ...sizes.map(size => repaired(size, unhealthy))].map(cell => cell.padStart(3)).join(""),

@@ -26,19 +26,17 @@ const withoutHold = seeing("nodes", (raw: KubeObject) => {
 });
 
 /** Believes every time that is written. */
-const withoutMemory = withRule(
-  "repair",
-  rule =>
-    (name, { remembered: _, ...context }) =>
-      rule.decide(name, context),
-);
+const withoutMemory = withRule("repair", rule => (name, context) => {
+  const { remembered: _, ...rest } = context;
+  return rule.decide(name, rest);
+});
 
 /** The evidence does not say of what it is a part. */
 const withoutOutbreaks: Change = withRule("repair", rule => (name, context) => {
   const decision = rule.decide(name, context);
   const proposals = decision.proposals.map(proposal => ({
     ...proposal,
-    evidence: proposal.evidence.map(({ conditionStatus: _, ...evidence }) => evidence),
+    evidence: proposal.evidence.map(evidence => ({ ...evidence, conditionStatus: "" })),
   }));
   return { ...decision, proposals };
 });
