@@ -17,10 +17,12 @@ function endOnSignals(): AbortSignal {
 let signal: AbortSignal | undefined;
 
 // `fettle crds | head` closes our output early; that is no error of ours.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0);
-  throw error;
-});
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+}
 
 const io: Io = {
   out: text => void process.stdout.write(text),

@@ -103,6 +103,22 @@ describe("the environment", () => {
   });
 });
 
+test.each([
+  [["up", "--speed", "0"], "fettle: --speed=0: it must be from 1 to 120.\n"],
+  [
+    ["run", "--controllers", "*,-repare"],
+    'fettle: --controllers=*,-repare: there is no controller "repare", did you mean repair?',
+  ],
+  [["simulate", "-o", "xml", "a.yaml"], "fettle: --output=xml: it must be text or json.\n"],
+  [["run", "--contrllers", "x"], "fettle: unknown option '--contrllers'\n(Did you mean --controllers?)\n"],
+  [["nope"], "fettle: unknown command 'nope'\n"],
+])("%j: one sentence, in our own form, exit 2", async (args, sentence) => {
+  const { code, out, err } = await typed(args);
+  expect(code).toBe(2);
+  expect(out).toBe("");
+  expect(err.startsWith(sentence)).toBe(true);
+});
+
 test.each([["up"], ["cluster"], ["machines", "--kubeconfig", "absent"], ["run", "--kubeconfig", "absent"]])(
   "%s listens to Ctrl-C before it does anything, and leaves nothing when that comes at once",
   async (...args) => {

@@ -41,8 +41,8 @@ export function program(io: Io, version: string): Command {
   ];
   for (const command of commands) fettle.addCommand(command);
   fettle.addHelpText("afterAll", `\n${environmentHelp}`).hook("preAction", (_, command) => {
-    readEnvironment(command, io.env);
     for (const warning of unknownVariables(commands, io.env)) io.err(`fettle: ${warning}\n`);
+    readEnvironment(command, io.env);
   });
   settle(fettle, io);
   return fettle;
@@ -67,11 +67,19 @@ function settle(command: Command, io: Io): void {
   command.exitOverride().configureOutput({
     writeOut: text => io.out(text),
     writeErr: text => io.err(text),
+    outputError: (text, write) => write(asOurs(text)),
     // The same everywhere, also where nobody can tell how wide the terminal is.
     getOutHelpWidth: () => helpWidth,
     getErrHelpWidth: () => helpWidth,
   });
   for (const child of command.commands) settle(child, io);
+}
+
+/** In the form of our own errors, and of those about the environment: FETTLE_SPEED=0 and --speed=0 are told alike. */
+function asOurs(text: string): string {
+  return text
+    .replace(/^error: option '(?:-\w, )?(--[\w-]+)[^']*' argument '([^]*)' is invalid\. /, "fettle: $1=$2: ")
+    .replace(/^error: /, "fettle: ");
 }
 
 function explain(error: unknown, io: Io): ExitCode {

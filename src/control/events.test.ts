@@ -84,11 +84,26 @@ describe("events", () => {
     expect(server.calls[3]?.body).toMatchObject({ count: 1 });
   });
 
-  test("about a blocked repair come every quarter of an hour", async () => {
-    const blocked = aNotice({ reason: "NodeRepairBlocked" });
-    await saidAfter(blocked, 0);
-    expect(await saidAfter(blocked, 15 * minuteMs - 1)).toBe(false);
-    expect(await saidAfter(blocked, 1)).toBe(true);
+  test.each([
+    ["NodeRepairBlocked", 15],
+    ["Unconsolidatable", 15],
+    ["FailedScheduling", 5],
+    ["NoCompatibleInstanceTypes", 1],
+  ])("with the reason %s come every %i minutes, as Karpenter's", async (reason, minutes) => {
+    const notice = aNotice({ reason });
+    await saidAfter(notice, 0);
+    expect(await saidAfter(notice, minutes * minuteMs - 1)).toBe(false);
+    expect(await saidAfter(notice, 1)).toBe(true);
+  });
+
+  test("of nominated pods come five a second, after ten at once, and leave room for others", () => {
+    const about = (index: number) =>
+      ({ kind: "Pod", name: `p-${index}`, uid: `p-${index}`, namespace: "default" }) as const;
+    const said = Array.from({ length: 200 }, (_, index) =>
+      events.note(aNotice({ reason: "Nominated", about: about(index) })),
+    );
+    expect(said.filter(Boolean)).toHaveLength(10);
+    expect(events.note(aNotice())).toBe(true);
   });
 
   test("with other words are others, within what one object may say", async () => {
