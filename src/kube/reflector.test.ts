@@ -310,47 +310,90 @@ describe("a lost place (410)", () => {
 });
 
 describe("silence", () => {
-  test("of 65 s ends a watch and asks, by a short one from the same version, whether the server still speaks", async () => {
-    const { clock, server, reflector } = await aSyncedReflector();
+  const relisting = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
+
+  test("of 65 s ends a watch, and everything is listed again while what we have stands", async () => {
+    const { clock, server, reflector } = await aSyncedReflector(node("a", 3));
     await clock.advance(64_999);
     expect(server.last.closed).toBe(false);
     await clock.advance(1);
     expect(server.watches[0]?.closed).toBe(true);
     expect(reflector.counts.silences).toBe(1);
     await clock.advance(800);
-    expect(server.last.options).toMatchObject({ resourceVersion: "10", timeoutSeconds: 5, allowWatchBookmarks: true });
+    expect(server.last.options).toMatchObject(relisting);
+    expect([reflector.synced, reflector.size]).toEqual([true, 1]);
   });
 
-  test("that was only a late bookmark is over as soon as the short watch brings one: then a long one follows", async () => {
-    const { clock, server, reflector } = await aSyncedReflector();
-    await clock.advance(65_000 + 800 + 3000);
-    server.last.send(bookmark(11));
-    expect(reflector.ageMs()).toBe(0);
-    await clock.advance(2000);
-    server.last.end();
-    await clock.advance(0);
-    expect(server.last.options).toMatchObject({ resourceVersion: "11", timeoutSeconds: 450 });
-    expect(reflector.synced).toBe(true);
+  test("that was only a late bookmark is over with the new list, which goes on as a watch; nothing is told twice", async () => {
+    const { clock, server, reflector, calls } = await aSyncedReflector(node("a", 3));
+    await clock.advance(65_800);
+    server.last.send(added(node("a", 3)));
+    // A part of a list does not tell what is gone.
+    expect(reflector.ageMs()).toBe(65_800);
+    server.last.send(complete(11));
+    expect([reflector.ageMs(), reflector.synced, reflector.counts.missed]).toEqual([0, true, 0]);
+    expect(calls).toEqual(["synced"]);
+    server.last.send(modified(node("a", 12)));
+    expect(calls).toEqual(["synced", "uid-a@3→uid-a@12"]);
+    await clock.advance(64_999);
+    expect(server.watches).toHaveLength(2);
   });
 
-  test("that goes on is asked about again and again, later and later, and never believed to be over", async () => {
-    const { clock, server, reflector } = await aSyncedReflector();
+  test("of a watch that lost events is found: the list has what they said", async () => {
+    const { clock, server, reflector, calls } = await aSyncedReflector(node("a", 3), node("b", 4));
+    await clock.advance(65_800);
+    server.last.send(added(node("a", 9)), complete(11));
+    expect(calls).toEqual(["uid-a@3→uid-a@9", "-uid-b@4", "synced"]);
+    expect(reflector.counts.missed).toBe(2);
+  });
+
+  test("that goes on is asked about later and later; what we have ages, and is not called incomplete", async () => {
+    const { clock, server, reflector } = await aSyncedReflector(node("a", 3));
     await clock.advance(65_000);
     const delays: number[] = [];
     for (let probes = 1; probes <= 4; probes++) {
       const from = clock.monotonic();
-      await clock.advance(0);
       while (server.watches.length === probes) await clock.advance(100);
       delays.push(clock.monotonic() - from);
-      expect(server.last.options.timeoutSeconds).toBe(5);
-      // The first hangs, the second ends in good order without a word.
+      expect(server.last.options).toMatchObject(relisting);
+      // Most hang; one breaks off half-way.
       if (probes === 2) {
-        await clock.advance(5000);
-        server.last.end();
-      } else await clock.advance(8000);
+        server.last.send(added(node("a", 3)));
+        server.last.end(new ConnectionError("reset", { sent: true }));
+      } else await clock.advance(15_000);
+      expect(reflector.synced).toBe(true);
     }
-    expect(delays).toEqual([800, 1600, 0, 3200]);
-    expect(reflector.ageMs()).toBeGreaterThan(90_000);
+    expect(delays).toEqual([800, 1600, 3200, 6400]);
+    expect(reflector.ageMs()).toBeGreaterThan(100_000);
+    expect(server.lists).toEqual([]);
+  });
+
+  test("is answered with pages where the server cannot stream lists", async () => {
+    const { clock, server, reflector } = await aReflector();
+    server.pages.push({ items: [node("a", 3)], resourceVersion: "10" });
+    server.last.end(new ApiError(statusOf(400, "BadRequest")));
+    await clock.advance(0);
+    expect(reflector.synced).toBe(true);
+    server.pages.push({ items: [node("a", 3)], resourceVersion: "20" });
+    await clock.advance(65_800);
+    expect(server.lists).toHaveLength(2);
+    expect(reflector.ageMs()).toBeLessThan(1000);
+    await clock.advance(0);
+    expect(server.last.options.resourceVersion).toBe("20");
+  });
+
+  test("after an outage is borne for 5 s: a watch goes on where it was, and only then is all listed again", async () => {
+    const { clock, server } = await aSyncedReflector();
+    for (let count = 0; count < 7; count++) {
+      const before = server.watches.length;
+      server.last.end(new ConnectionError("down", { sent: false }));
+      while (server.watches.length === before) await clock.advance(100);
+    }
+    expect(server.last.options.resourceVersion).toBe("10");
+    await clock.advance(4999);
+    expect(server.last.closed).toBe(false);
+    while (server.watches.length === 8) await clock.advance(100);
+    expect(server.last.options).toMatchObject(relisting);
   });
 
   test("counts from the last word, not from the last connection", async () => {
@@ -358,9 +401,9 @@ describe("silence", () => {
     await clock.advance(40_000);
     server.last.end();
     await clock.advance(0);
-    expect(server.last.options.timeoutSeconds).toBe(450);
+    expect(server.last.options.resourceVersion).toBe("10");
     await clock.advance(25_000 + 800);
-    expect(server.last.options.timeoutSeconds).toBe(5);
+    expect(server.last.options).toMatchObject(relisting);
   });
 
   test("is broken by a bookmark", async () => {

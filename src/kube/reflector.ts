@@ -16,11 +16,10 @@ const PAGE_ITEMS_MAX = 500;
 const SILENCE_MAX_MS = 65_000;
 // A list may take its time before its first object comes.
 const LIST_SILENCE_MAX_MS = 90_000;
+const PROBE_SILENCE_MAX_MS = 15_000;
+// After an outage a watch goes on where it was, and on a busy kind something comes at once.
+const RESUMED_SILENCE_MAX_MS = 5_000;
 const WATCH_MIN_SECONDS = 300;
-// The server sends a bookmark two seconds before a watch's own end. So a short watch answers within seconds whether
-// anything was missed, where a long one would leave us in doubt for another minute.
-const PROBE_SECONDS = 5;
-const PROBE_SILENCE_MAX_MS = 8_000;
 const BACKOFF = { minMs: 800, maxMs: 30_000 };
 const LIST_COMPLETE = "k8s.io/initial-events-end";
 
@@ -55,9 +54,13 @@ export type ReflectorCounts = {
 type Session = {
   watch?: { close(): void };
   listing: boolean;
-  /** Opened after a silence, only to hear whether the server still speaks. */
+  /**
+   * Lists again after a silence. A watch from our version would leave us in doubt until its first bookmark, a minute
+   * later; a kind on which nothing happens for so long is seldom a large one. What we have stands until it is whole.
+   */
   probing: boolean;
   startedAt: number;
+  lastAt: number;
 };
 
 export class Reflector<T> {
@@ -72,6 +75,8 @@ export class Reflector<T> {
   #synced = false;
   #streaming = true;
   #healthy = true;
+  /** The last watch was silent for too long, and nothing has come since. */
+  #doubtful = false;
   #incompleteCount = 0;
   #resourceVersion: string | undefined;
   #lastEventAt: number;
@@ -132,14 +137,15 @@ export class Reflector<T> {
   }
 
   #connect(): void {
-    if (this.#resourceVersion === undefined && !this.#streaming) {
-      void this.#list();
+    const probing = this.#resourceVersion !== undefined && this.#doubtful;
+    const listing = this.#resourceVersion === undefined || probing;
+    if (listing && !this.#streaming) {
+      void this.#list(probing);
       return;
     }
     const { api, clock, resource, selection } = this.#options;
-    const listing = this.#resourceVersion === undefined;
-    const probing = !listing && this.ageMs() >= SILENCE_MAX_MS;
-    const session: Session = { listing, probing, startedAt: clock.monotonic() };
+    const now = clock.monotonic();
+    const session: Session = { listing, probing, startedAt: now, lastAt: now };
     this.#session = session;
     this.#counts.connects++;
     this.#watchSilence(session);
@@ -150,9 +156,9 @@ export class Reflector<T> {
         ...selection,
         allowWatchBookmarks: true,
         // Jittered, so that the watches of many processes do not all end together.
-        timeoutSeconds: probing ? PROBE_SECONDS : Math.floor(WATCH_MIN_SECONDS * (1 + this.#random())),
+        timeoutSeconds: Math.floor(WATCH_MIN_SECONDS * (1 + this.#random())),
         // Without a version the list is as new as etcd: never the past of an API server that lags behind.
-        ...(this.#resourceVersion === undefined
+        ...(listing || this.#resourceVersion === undefined
           ? { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" as const }
           : { resourceVersion: this.#resourceVersion }),
       },
@@ -170,7 +176,7 @@ export class Reflector<T> {
   }
 
   #take(event: WatchEvent<KubeObject>, session: Session): void {
-    this.#lastEventAt = this.#options.clock.monotonic();
+    this.#heard(session);
     switch (event.type) {
       case "ERROR":
         this.#ended(session, new ApiError(event.object), true);
@@ -179,7 +185,12 @@ export class Reflector<T> {
         const { resourceVersion, annotations } = event.object.metadata;
         this.#cache.bookmarked();
         if (!session.listing) this.#advance(resourceVersion);
-        else if (annotations?.[LIST_COMPLETE] === "true") this.#listComplete(resourceVersion, session);
+        else if (annotations?.[LIST_COMPLETE] === "true") {
+          this.#listComplete(resourceVersion, session);
+          // As a watch it is too silent sooner.
+          this.#cancelTimer();
+          this.#watchSilence(session);
+        }
         return;
       }
       case "DELETED":
@@ -193,6 +204,12 @@ export class Reflector<T> {
     if (!session.listing) this.#advance(event.object.metadata.resourceVersion);
   }
 
+  // Of a picture that stands, a part of a new list says nothing yet: what it lacks is known at its end.
+  #heard(session: Session): void {
+    session.lastAt = this.#options.clock.monotonic();
+    if (!session.listing || !session.probing) this.#lastEventAt = session.lastAt;
+  }
+
   #advance(resourceVersion: string): void {
     this.#working();
     // A repeated or late event must not move our place back.
@@ -201,12 +218,9 @@ export class Reflector<T> {
     }
   }
 
-  #listComplete(resourceVersion: string, session?: Session): void {
-    if (session !== undefined) {
-      session.listing = false;
-      this.#cancelTimer();
-      this.#watchSilence(session);
-    }
+  #listComplete(resourceVersion: string, session: Session): void {
+    session.listing = false;
+    this.#heard(session);
     this.#countMissed(this.#cache.endListing());
     this.#counts.lists++;
     this.#incompleteCount = 0;
@@ -218,6 +232,7 @@ export class Reflector<T> {
 
   #working(): void {
     this.#healthy = true;
+    this.#doubtful = false;
     this.#lastError = undefined;
     this.#backoff.reset();
   }
@@ -226,16 +241,16 @@ export class Reflector<T> {
     if (this.#counts.lists > 0) this.#counts.missed += count;
   }
 
-  async #list(): Promise<void> {
-    const { clock } = this.#options;
+  async #list(probing: boolean): Promise<void> {
+    const now = this.#options.clock.monotonic();
     const abort = new AbortController();
     const watch = { close: () => abort.abort() };
-    const session: Session = { watch, listing: true, probing: false, startedAt: clock.monotonic() };
+    const session: Session = { watch, listing: true, probing, startedAt: now, lastAt: now };
     this.#session = session;
     try {
       const resourceVersion = await this.#pages(session, abort.signal);
       if (resourceVersion === undefined) return;
-      this.#listComplete(resourceVersion);
+      this.#listComplete(resourceVersion, session);
       this.#session = undefined;
       this.#after(0);
     } catch (error) {
@@ -245,14 +260,14 @@ export class Reflector<T> {
 
   /** The list's version; undefined if nobody waits for it any more. */
   async #pages(session: Session, signal: AbortSignal): Promise<string | undefined> {
-    const { api, clock, resource, selection } = this.#options;
+    const { api, resource, selection } = this.#options;
     let place: { limit?: number; continue?: string } = { limit: PAGE_ITEMS_MAX };
     this.#cache.beginListing();
     for (;;) {
       try {
         const page = await api.list(resource, { ...selection, ...place, signal });
         if (this.#session !== session) return undefined;
-        this.#lastEventAt = clock.monotonic();
+        this.#heard(session);
         for (const item of page.items) if (this.#cache.listed(item)) this.#countMissed(1);
         if (page.continue === undefined) return page.resourceVersion;
         place = { limit: PAGE_ITEMS_MAX, continue: page.continue };
@@ -269,14 +284,15 @@ export class Reflector<T> {
   #ended(session: Session, error: Error | undefined, inBand: boolean): void {
     const livedMs = this.#options.clock.monotonic() - session.startedAt;
     this.#leave();
-    if (session.listing && (error === undefined || error instanceof SilenceError)) this.#incompleteCount++;
+    const duringList = session.listing && !session.probing;
+    if (duringList && (error === undefined || error instanceof SilenceError)) this.#incompleteCount++;
     if (error instanceof DecodeError) this.#counts.decodeErrors++;
     if (isGone(error)) this.#counts.gone++;
     this.#lastError = error;
     const next = afterWatch({
       error,
       inBand,
-      duringList: session.listing,
+      duringList,
       livedMs,
       incompleteCount: this.#incompleteCount,
       healthy: this.#healthy,
@@ -305,14 +321,15 @@ export class Reflector<T> {
       return;
     }
     this.#counts.silences++;
+    this.#doubtful = true;
     const message = `The watch was silent for ${Math.round(this.ageMs() / 1000)} s.`;
     this.#ended(session, new SilenceError(message, { sent: true }), false);
   }
 
   /** When silence so far would be too long. A long watch is not given a new minute by having been opened anew. */
-  #silentAt({ listing, probing, startedAt }: Session): number {
-    if (!listing && !probing) return this.#lastEventAt + SILENCE_MAX_MS;
-    return Math.max(startedAt, this.#lastEventAt) + (listing ? LIST_SILENCE_MAX_MS : PROBE_SILENCE_MAX_MS);
+  #silentAt({ listing, probing, startedAt, lastAt }: Session): number {
+    if (!listing) return Math.max(this.#lastEventAt + SILENCE_MAX_MS, startedAt + RESUMED_SILENCE_MAX_MS);
+    return lastAt + (probing ? PROBE_SILENCE_MAX_MS : LIST_SILENCE_MAX_MS);
   }
 
   #after(delayMs: number): void {
