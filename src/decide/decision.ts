@@ -121,8 +121,9 @@ export type ObjectTarget = Target & { readonly resource: Resource };
 export type RemediationCommand = { readonly why: string } & (
   | { readonly kind: "delete-remediation"; readonly remediation: ObjectTarget }
   /**
-   * Reads node, lease and action live and judges once more, then creates the object; one of that name that is there
-   * already is as good if check and node are the same. Its name says what it is for, so that it is made once.
+   * Reads node, lease and action live and judges once more (`stillHolds`; for an action that has not begun, what holds
+   * its starts too), then creates the object. One of that name that is there already is as good if check and node are the
+   * same: its name says what it is for, so that it is made once.
    */
   | {
       readonly kind: "create-remediation";

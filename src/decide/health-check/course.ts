@@ -1,6 +1,7 @@
 // A remediation on its way: the lease, the object of the first step, and with each step that has failed or had its time
 // the next one. It goes on under pause, upgrade and a closed gate, for it has begun. It never ends the node itself.
 
+import type { Resource } from "../../api/meta.ts";
 import { timedOutKey } from "../../api/node-health-check-contract.ts";
 import { formatTime, hourMs, type Instant } from "../../api/time.ts";
 import type { RemediationView, StepView } from "../../snapshot/check-views.ts";
@@ -10,7 +11,7 @@ import type { Objection } from "../safety.ts";
 import { refused, stepHold } from "./ask.ts";
 import { edited, isMadeUnderAnother } from "./holds.ts";
 import { heldByAnother, takeLease } from "./lease.ts";
-import { isMadeBy, remediationFor } from "./manifest.ts";
+import { isMadeBy, remediationFor, type RemediationManifest } from "./manifest.ts";
 import { isUnhealthy } from "./node-health.ts";
 import { type CheckContext, type CheckDecision, checkNotice, type Patient, together, wakesAt } from "./words.ts";
 import { laneOfRemediation, targetOf } from "./objects.ts";
@@ -85,24 +86,23 @@ function keepUp(patient: Patient, step: StepView, context: CheckContext): CheckD
 
 function begin(patient: Patient, step: StepView, context: CheckContext): CheckDecision {
   const { node, check, action } = patient;
+  const plan = planOf(patient, step, context);
+  const held = goingOrEdited(patient, context) ?? stepHold(patient, step, context) ?? planHold(patient, plan, context);
   if (action === undefined) return nothing;
-  const held = startHold(patient, step, context);
   if (held !== undefined) return { ...refused(patient, held), wakeAt: wakesAt(held.until, context.now) };
   const { command, renewAt } = takeLease(patient, step, context);
-  if (command !== undefined) return { ...nothing, commands: [command] };
-  const template = context.checks.template(step.template);
-  const state = template && context.checks.kind({ apiVersion: template.apiVersion, kind: kindOf(step) });
-  if (template === undefined || state?.state !== "Served") return nothing;
-  const manifest = remediationFor(check, node, template);
-  const why = `Node ${node.name} is unhealthy by NodeHealthCheck ${check.name}: ${manifest.kind} ${manifest.metadata.name} is asked for.`;
+  // One after the other: nothing is made before the lease is seen to be ours.
+  if (command !== undefined || plan === undefined)
+    return { ...nothing, commands: command === undefined ? [] : [command] };
+  const { kind, metadata } = plan.manifest;
+  const why = `Node ${node.name} is unhealthy by NodeHealthCheck ${check.name}: ${kind} ${metadata.name} is asked for.`;
   return {
     ...nothing,
     commands: [
       {
         kind: "create-remediation",
         why,
-        resource: state.resource,
-        manifest,
+        ...plan,
         node: { name: node.name, uid: node.uid },
         action: { name: action.name, uid: action.uid },
       },
@@ -112,28 +112,40 @@ function begin(patient: Patient, step: StepView, context: CheckContext): CheckDe
   };
 }
 
-function kindOf({ template }: StepView): string {
-  return template.kind.replace(/Template$/, "");
+type Plan = { readonly resource: Resource; readonly manifest: RemediationManifest };
+
+/** Undefined: the template or its kind is not there, which disables the check. */
+function planOf({ node, check }: Patient, step: StepView, { checks }: CheckContext): Plan | undefined {
+  const template = checks.template(step.template);
+  if (template === undefined) return undefined;
+  const manifest = remediationFor(check, node, template);
+  const state = checks.kind(manifest);
+  return state.state === "Served" ? { resource: state.resource, manifest } : undefined;
 }
 
-function startHold(patient: Patient, step: StepView, context: CheckContext): Objection | undefined {
-  const { node, check } = patient;
-  if (node.deletingSince !== undefined) {
-    const message = `Node ${node.name} is being deleted: no further remediation begins.`;
-    return { code: "node-going", message, liftedBy: "another node" };
+function goingOrEdited({ node, check }: Patient, context: CheckContext): Objection | undefined {
+  if (node.deletingSince === undefined) {
+    return isMadeUnderAnother(check, node.name, context) ? edited(check, context) : undefined;
   }
-  if (isMadeUnderAnother(check, node.name, context)) return edited(check, context);
-  return stepHold(patient, step, context) ?? nameTaken(patient, step, context) ?? failed(patient, step, context);
+  const message = `Node ${node.name} is being deleted: no further remediation begins.`;
+  return { code: "node-going", message, liftedBy: "another node" };
+}
+
+function planHold(patient: Patient, plan: Plan | undefined, context: CheckContext): Objection | undefined {
+  if (plan === undefined) return undefined;
+  const { apiVersion, kind, metadata } = plan.manifest;
+  const object = { apiVersion, kind, ...metadata };
+  const found = context.checks.remediation(object);
+  if (found !== undefined) return nameTaken(patient, found);
+  const failure = context.picture.failure(laneOfRemediation(object));
+  if (failure === undefined || failure.retryAt <= context.now) return undefined;
+  const message = `${kind} ${metadata.name} could not be created: ${failure.message}`;
+  return { code: "create-failed", message, until: failure.retryAt, liftedBy: "an answer of the server" };
 }
 
 /** The name is the node's: what has it must go first, and what is not ours stays. */
-function nameTaken({ node, check }: Patient, step: StepView, { checks }: CheckContext): Objection | undefined {
-  const template = checks.template(step.template);
-  if (template === undefined) return undefined;
-  const { apiVersion, kind, metadata } = remediationFor(check, node, template);
-  const found = checks.remediation({ apiVersion, kind, ...metadata });
-  if (found === undefined) return undefined;
-  const who = `${kind} ${found.name}`;
+function nameTaken({ node, check }: Patient, found: RemediationView): Objection {
+  const who = `${found.kind} ${found.name}`;
   if (found.deletingSince !== undefined) {
     const by = found.finalizers.length === 0 ? "" : `, held by ${found.finalizers.join(", ")}`;
     const message = `${who} of node ${node.name} is still being deleted${by}.`;
@@ -141,16 +153,6 @@ function nameTaken({ node, check }: Patient, step: StepView, { checks }: CheckCo
   }
   const message = `${who} is there already and belongs to ${found.owner ?? "nobody"}, not to NodeHealthCheck ${check.name}.`;
   return { code: "remediation-of-another", message, liftedBy: `the end of ${who}` };
-}
-
-function failed({ node, check }: Patient, step: StepView, context: CheckContext): Objection | undefined {
-  const template = context.checks.template(step.template);
-  if (template === undefined) return undefined;
-  const { apiVersion, kind, metadata } = remediationFor(check, node, template);
-  const failure = context.picture.failure(laneOfRemediation({ apiVersion, kind, ...metadata }));
-  if (failure === undefined || failure.retryAt <= context.now) return undefined;
-  const message = `${kind} ${metadata.name} could not be created: ${failure.message}`;
-  return { code: "create-failed", message, until: failure.retryAt, liftedBy: "an answer of the server" };
 }
 
 function earliest(a: Instant | undefined, b: Instant | undefined): Instant | undefined {

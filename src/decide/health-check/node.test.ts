@@ -5,6 +5,8 @@ import { leaseHolder } from "../../api/node-health-check-contract.ts";
 import { formatTime, type Instant, minuteMs, secondMs } from "../../api/time.ts";
 import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, NodeView } from "../../snapshot/views.ts";
+import { HealthCounts } from "../brake-counts.ts";
+import { ConditionMemory } from "../sickness-history.ts";
 import { decideCheckedNode } from "./node.ts";
 import {
   aCheck,
@@ -106,6 +108,19 @@ describe("when a node is unhealthy", () => {
   test("a back-dated condition gains nothing on a young node", () => {
     const node = aNode("n0", { ready: "False", since: t0, createdAt: at("58m") });
     expect(decide({ nodes: [node, aNode("b")] }).wakeAt).toBe(at("63m"));
+  });
+
+  test("a back-dated condition gains nothing where we were watching", () => {
+    const memory = new ConditionMemory();
+    const before = aNode("n0");
+    const after = aNode("n0", { ready: "False", since: t0 });
+    memory.observe({ after: before }, at("50m"));
+    memory.observe({ before, after }, at("59m"));
+    const context = aCheckContext({ checks: [web], nodes: [after, aNode("b")] });
+    const remembered = { sight: memory, health: new HealthCounts() };
+    const found = decideCheckedNode("n0", { ...context, remembered });
+    expect(found.refusals).toMatchObject([{ code: "soon-unhealthy", until: at("64m") }]);
+    expect(decideCheckedNode("n0", context).proposals.length).toBe(1);
   });
 
   test("a condition without a time is never due, and says so", () => {
