@@ -180,7 +180,16 @@ describe("a leader that follows another", () => {
     }
     leader.picture.takeDirty();
     leader.turns.askAll(at("2h"));
-    expect(leader.repairs(at("2h"))).toEqual(["a"]);
+    expect(leader.repairs(at("2h10s"))).toEqual(["a"]);
+  });
+
+  test("waits for what may still spread, since it cannot know when it began", () => {
+    const leader = new Leader(
+      pool(names, name => aNode(name, name === "a" ? { ready: "Unknown", since: at("0s") } : {})),
+      at("1h"),
+    );
+    expect([leader.repairs(at("1h10s") - 1), leader.codes("a")]).toEqual([[], ["settling"]]);
+    expect(leader.repairs(at("1h10s"))).toEqual(["a"]);
   });
 });
 

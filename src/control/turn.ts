@@ -78,7 +78,10 @@ export class Turns {
   /** A new term: what was decided in the last one does not stand. */
   askAll(now: Instant): void {
     this.#isInTerm = true;
-    this.#repair.recountAll({ picture: this.#picture, now });
+    const picture = this.#picture;
+    this.#repair.recountAll({ picture, now });
+    // Whether something spreads just now is not known yet, nor whose nodes those are that were seen before their claims.
+    for (const after of picture.nodes()) this.#safety.observe({ after }, { picture, now, isSick: sickIn(picture) });
     for (const kind of kinds) this.ask(this.#picture.subjects(kind));
     // Those that stand for subjects which are gone are asked too, and so end.
     for (const { subject } of this.standing.all()) this.#asked.add(subject);
