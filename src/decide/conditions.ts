@@ -70,7 +70,8 @@ function withDoubt(list: readonly ConditionChange[], { reason, message }: Doubt)
   return withCondition(before, { type: "Ready", status: "False", reason, message });
 }
 
-function withoutTime({ since: _, ...condition }: ConditionChange): ConditionChange {
+function withoutTime(written: ConditionChange): ConditionChange {
+  const { since: _, ...condition } = written;
   return condition;
 }
 
