@@ -5,6 +5,7 @@
 
 import { loadavg } from "node:os";
 import type { Manifest } from "../src/api/meta.ts";
+import { compileLess } from "../src/cli/compile-less.ts";
 import { Reflector } from "../src/kube/reflector.ts";
 import { simulatedProvider } from "../src/provider/simulated.ts";
 import { simulate } from "../src/sim/simulation/run.ts";
@@ -67,6 +68,8 @@ function dayOf(nodeCount: number): Scenario {
   };
 }
 
+// As `fettle simulate` does.
+compileLess();
 const args = process.argv.slice(2);
 const sizes = args.filter(arg => !arg.startsWith("--")).map(Number);
 const rows = [];

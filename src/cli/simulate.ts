@@ -7,6 +7,7 @@ import { Reflector } from "../kube/reflector.ts";
 import { simulatedProvider } from "../provider/simulated.ts";
 import { type Simulation, simulate } from "../sim/simulation/run.ts";
 import type { Scenario } from "../sim/simulation/scenario.ts";
+import { compileLess } from "./compile-less.ts";
 import { choiceOf, durationOf, flag, seedOf } from "./flags.ts";
 import { Failure, type Io, systemSentence } from "./io.ts";
 import { parseScenario } from "./scenario-file.ts";
@@ -34,6 +35,7 @@ Examples:
 
 async function play(file: string, { seed, until, output }: Flags, io: Io): Promise<void> {
   const scenario = await scenarioIn(file);
+  compileLess();
   const simulation = await simulate(scenario, {
     feed: parts => options => new Reflector({ ...parts, ...options }),
     provider: simulatedProvider,

@@ -3,11 +3,15 @@
 
 import type { Clock } from "../control/ports.ts";
 
+/** Virtual time shares its process: with signals, sockets and a test runner that waits for a sign of life. */
+const stepsPerLoopTurn = 256;
+
 type Timer = { at: number; order: number; run: () => void };
 
 export class VirtualClock implements Clock {
   #now: number;
   #order = 0;
+  #stepCount = 0;
   /** A binary heap by (at, order): a cluster has a timer per lease and watch, so no re-sorting. */
   readonly #heap: Timer[] = [];
   readonly #startedAt: number;
@@ -40,12 +44,12 @@ export class VirtualClock implements Clock {
    * `stepped` is called after each; "stop" ends the run there.
    */
   async runUntil(end: number, stepped?: () => "stop" | undefined): Promise<void> {
-    await settled();
+    await loopTurned();
     for (let timer = this.#heap[0]; timer !== undefined && timer.at <= end; timer = this.#heap[0]) {
       pop(this.#heap);
       this.#now = Math.max(this.#now, timer.at);
       timer.run();
-      await settled();
+      await (++this.#stepCount % stepsPerLoopTurn === 0 ? loopTurned() : settled());
       if (stepped?.() === "stop") return;
     }
     this.#now = Math.max(this.#now, end);
@@ -56,8 +60,13 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** All promise reactions that are ready have run: they come before the next turn of the event loop. */
+/** All promise reactions that are ready have run: Node asks for its next ticks when no more of them are left. */
 function settled(): Promise<void> {
+  return new Promise(resolve => process.nextTick(resolve));
+}
+
+/** The same, and everybody else in this process had a turn. */
+function loopTurned(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve));
 }
 

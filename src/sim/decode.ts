@@ -7,8 +7,9 @@ import { invalid as wrong } from "../api/schema/field-error.ts";
 import { objectMetaSchema, typeComplaint } from "../api/schema/metadata-shape.ts";
 import { coerceMetadata } from "../api/schema/object-meta.ts";
 import { prune } from "../api/schema/prune.ts";
+import type { Schema } from "../api/schema/schema.ts";
 import { ApiError } from "../api/status.ts";
-import { deepCopy, deepEqual, isObject, type JsonObject } from "./json-value.ts";
+import { deepCopy, deepEqual, isObject, type JsonObject, setField } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
 import { badRequest, invalid } from "./refusal.ts";
 import type { RequestOptions } from "./request.ts";
@@ -23,9 +24,9 @@ export type BodyOptions = {
 
 /** The body of a create or an update. */
 export function decodeBody(kind: ServedKind, body: unknown, { validation, existing }: BodyOptions): Decoded {
-  const object = typed(kind, body);
-  const refused = (why: string) => cannotHandle(kind, object, why);
-  const unknown = readChanged(kind, object, { existing, refused });
+  const asked = typed(kind, body);
+  const refused = (why: string) => cannotHandle(kind, asked, why);
+  const { object, unknown } = readChanged(kind, asked, { existing, refused });
   if (unknown.length > 0 && validation === "Strict") throw refused(`strict decoding error: ${unknown.join(", ")}`);
   return { object, warnings: validation === "Ignore" ? [] : unknown };
 }
@@ -37,18 +38,19 @@ export function decodePatched(kind: ServedKind, patched: unknown, options: Patch
     return invalid({ group: "", name: "" }, "", [{ path: "patch", reason: "FieldValueInvalid", message }]);
   };
   if (!isObject(patched)) throw refused("the patched document is not an object");
-  const object = { ...patched } as KubeObject;
-  if (!isObject(object.metadata)) object.metadata = {} as KubeObject["metadata"];
-  if (options.isStrategic) Object.assign(object, { apiVersion: apiVersionOf(kind.resource), kind: kind.resource.kind });
+  const asked = { ...patched } as KubeObject;
+  if (!isObject(asked.metadata)) asked.metadata = {} as KubeObject["metadata"];
+  if (options.isStrategic) Object.assign(asked, { apiVersion: apiVersionOf(kind.resource), kind: kind.resource.kind });
   else if (kind.strategic) {
-    assumeType(kind, object);
-    refuseOtherKind(kind, object, refused);
+    assumeType(kind, asked);
+    refuseOtherKind(kind, asked, refused);
   } else {
-    const missing = missingType(object);
+    const missing = missingType(asked);
     if (missing !== undefined) throw refused(`Object '${missing}' is missing in '${JSON.stringify(patched)}'`);
-    refuseOtherType(kind, object);
+    refuseOtherType(kind, asked);
   }
-  const unknown = [...options.unknown, ...readChanged(kind, object, { existing: options.existing, refused })];
+  const { object, unknown: dropped } = readChanged(kind, asked, { existing: options.existing, refused });
+  const unknown = [...options.unknown, ...dropped];
   if (unknown.length > 0 && options.validation === "Strict")
     throw refused(`strict decoding error: ${unknown.join(", ")}`);
   return { object, warnings: options.validation === "Ignore" ? [] : unknown };
@@ -65,30 +67,41 @@ export type PatchedOptions = BodyOptions & {
 
 type Reading = { existing: KubeObject | undefined; refused: (why: string) => ApiError };
 
+type Read = { object: KubeObject; unknown: string[] };
+
 /**
- * Reads what differs from the stored object and takes over the rest, which was read when it was stored. Only for the
- * server's own kinds: the schema of a custom kind may have changed since. What is read is copied first, because a
- * patch leaves in its outcome what it did not touch.
+ * Reads what differs from the stored object and takes over the rest, which was read when it was stored. What is read is
+ * copied first, because a patch leaves in its outcome what it did not touch.
  */
-function readChanged(kind: ServedKind, object: KubeObject, { existing, refused }: Reading): string[] {
-  const kept: JsonObject = {};
-  for (const field of Object.keys(object)) {
-    if (existing !== undefined && isKept(kind, field) && deepEqual(object[field], existing[field])) {
-      kept[field] = existing[field];
-      delete object[field];
-    } else if (existing !== undefined) {
-      object[field] = deepCopy(object[field]);
-    }
+function readChanged(kind: ServedKind, asked: KubeObject, { existing, refused }: Reading): Read {
+  if (existing === undefined) return { object: asked, unknown: readFields(kind, asked, refused) };
+  const read = {} as KubeObject;
+  for (const field of Object.keys(asked)) {
+    if (!isKept(kind, field, { asked, existing })) setField(read, field, deepCopy(asked[field]));
   }
-  const unknown = readFields(kind, object, refused);
-  Object.assign(object, kept);
-  return unknown;
+  const unknown = readFields(kind, read, refused);
+  const object = {} as KubeObject;
+  for (const field of Object.keys(asked)) {
+    if (isKept(kind, field, { asked, existing })) setField(object, field, existing[field]);
+    else if (Object.hasOwn(read, field)) setField(object, field, read[field]);
+  }
+  for (const field of Object.keys(read)) if (!Object.hasOwn(object, field)) setField(object, field, read[field]);
+  return { object, unknown };
 }
 
 const identity: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
+/** By which schema a part of a custom object was read: another one may read it otherwise. */
+const schemaByPart = new WeakMap<object, Schema>();
 
-function isKept({ rules }: ServedKind, field: string): boolean {
-  return rules.decode !== undefined && !identity.has(field);
+function isKept(
+  { rules, schema }: ServedKind,
+  field: string,
+  { asked, existing }: { asked: KubeObject; existing: KubeObject },
+): boolean {
+  if (identity.has(field)) return false;
+  const part = existing[field];
+  if (rules.decode !== undefined) return deepEqual(asked[field], part);
+  return asked[field] === part && typeof part === "object" && part !== null && schemaByPart.get(part) === schema;
 }
 
 /** Returns `unknown field "…"` for each dropped field. */
@@ -116,6 +129,9 @@ function readCustom(kind: ServedKind, object: KubeObject, refused: (why: string)
   if (metadata.error !== undefined) throw refused(metadata.error.message);
   const dropped = prune(object, kind.schema, { root: true });
   applyDefaults(object, kind.schema);
+  for (const part of Object.values(object)) {
+    if (typeof part === "object" && part !== null) schemaByPart.set(part, kind.schema);
+  }
   return [...metadata.unknown, ...dropped];
 }
 

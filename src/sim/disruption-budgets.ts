@@ -6,7 +6,7 @@ import { type LabelSelector, matches, type Selector, selectorOf } from "../api/s
 import { type Backend, save } from "./backend.ts";
 import { type ControllerRef, Controllers, controllerOf, expectedScale } from "./controller-scale.ts";
 import type { Change } from "./history.ts";
-import { deepCopy, deepEqual } from "./json-value.ts";
+import { deepEqual } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
 import { timestamp } from "./object-meta.ts";
 import { isReady } from "./pod-condition.ts";
@@ -178,7 +178,8 @@ export class DisruptionBudgets {
     const now = clock.now();
     const disrupted = stillDisrupted(budget, tracked.pods, now);
     const counted = countsOf(this.#backend, budget, tracked.pods);
-    const next: Budget = deepCopy(budget);
+    // Both ways of settling make a new status; the rest is shared.
+    const next: Budget = { ...budget, metadata: { ...budget.metadata } };
     if (typeof counted === "string") failSafe(next, counted, now);
     else settle(next, { ...counted, disrupted, healthy: healthyCount(tracked.pods, disrupted) }, now);
     const kind = budgetKind(this.#backend);

@@ -88,7 +88,7 @@ export class InProcessApi implements KubeApi {
     patch: PatchBody,
     options: WriteOptions = {},
   ): Promise<T> {
-    return this.#write(resource, { verb: "patch", ...key, patchType: patch.type, body: deepCopy(patch.body) }, options);
+    return this.#write(resource, { verb: "patch", ...key, patchType: patch.type, body: patch.body }, options);
   }
 
   async delete(resource: Resource, key: ObjectKey, options: DeleteOptions = {}): Promise<KubeObject | Status> {

@@ -3,21 +3,26 @@
 
 import { goText } from "../api/go-text.ts";
 import type { Schema } from "../api/schema/schema.ts";
-import { deepCopy, deepEqual, isObject, type JsonObject } from "./json-value.ts";
+import { deepEqual, isObject, type JsonObject } from "./json-value.ts";
 import type { BuiltInSchema } from "./kind.ts";
 import { badRequest, failure } from "./refusal.ts";
 
 const orderPrefix = "$setElementOrder/";
 const deletePrefix = "$deleteFromPrimitiveList/";
 
-/** A new object; both arguments stay as they are. Throws ApiError for a patch that says nothing sensible. */
+/**
+ * A new object that shares with its arguments what neither of them changes; both stay as they are. Throws ApiError for a
+ * patch that says nothing sensible.
+ */
 export function strategicPatch(original: JsonObject, patch: JsonObject, schema: Schema): JsonObject {
-  return mergeMap(deepCopy(original), deepCopy(patch), schema);
+  return mergeMap(original, patch, schema);
 }
 
-// Both arguments are ours to change from here on.
-function mergeMap(original: JsonObject, patch: JsonObject, schema: Schema | undefined): JsonObject {
-  if (Object.hasOwn(patch, "$patch")) return directed(patch);
+function mergeMap(existing: JsonObject, asked: JsonObject, schema: Schema | undefined): JsonObject {
+  if (Object.hasOwn(asked, "$patch")) return directed(asked);
+  // This level of both is ours to change from here on.
+  const original = { ...existing };
+  const patch = { ...asked };
   retainKeys(original, patch);
   applyOrders(original, patch, schema);
   for (const [key, value] of Object.entries(patch)) mergeField(original, { key, value, schema });

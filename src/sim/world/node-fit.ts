@@ -16,7 +16,7 @@ export function fitCheck({ pod, requests, ports }: Placed): (room: Room) => stri
     if (spec.unschedulable === true && !toleratesAll([unschedulableTaint], tolerations)) {
       return ["node(s) were unschedulable"];
     }
-    if (!toleratesAll(spec.taints ?? [], tolerations)) return ["node(s) had untolerated taint(s)"];
+    if (room.taints.length > 0 && !toleratesAll(room.taints, tolerations)) return ["node(s) had untolerated taint(s)"];
     if (!isWanted(room.node)) return ["node(s) didn't match Pod's node affinity/selector"];
     if (ports.length > 0 && arePortsTaken(ports, room)) {
       return ["node(s) didn't have free ports for the requested pod ports"];

@@ -1,5 +1,6 @@
 // Nodes and what is taken of them, kept up to date by what changes: the scheduler's picture.
 
+import type { Taint } from "../../api/taint.ts";
 import { amountsOf, addTo, type Amounts, podRequests } from "./pod-requests.ts";
 import { type PodTerm, podTerms } from "./pod-terms.ts";
 import { hasEnded, keyOf, type Node, type Pod } from "./objects.ts";
@@ -26,18 +27,22 @@ const assumed: Amounts = new Map([
 export class Room {
   node: Node;
   allocatable: Amounts;
+  /** Those that keep pods away; others only advise. */
+  taints: readonly Taint[];
   readonly taken: Amounts = new Map();
   readonly scored: Amounts = new Map();
   readonly placedByKey = new Map<string, Placed>();
 
   constructor(node: Node) {
     this.node = node;
-    this.allocatable = amountsOf(node.status.allocatable ?? node.status.capacity);
+    this.allocatable = allocatableOf(node);
+    this.taints = repelling(node);
   }
 
   set(node: Node): void {
     this.node = node;
-    this.allocatable = amountsOf(node.status.allocatable ?? node.status.capacity);
+    this.allocatable = allocatableOf(node);
+    this.taints = repelling(node);
   }
 
   add(placed: Placed): void {
@@ -56,6 +61,14 @@ export class Room {
     addTo(this.taken, requests, sign);
     addTo(this.scored, scored, sign);
   }
+}
+
+function allocatableOf({ status }: Node): Amounts {
+  return amountsOf(status.allocatable ?? status.capacity);
+}
+
+function repelling({ spec }: Node): Taint[] {
+  return (spec.taints ?? []).filter(({ effect }) => effect === "NoSchedule" || effect === "NoExecute");
 }
 
 function scoredRequests(requests: Amounts): Amounts {
@@ -85,6 +98,13 @@ export class Rooms {
   /** Pods whose node is not known yet, by node. */
   readonly #homeless = new Map<string, Map<string, Placed>>();
   readonly #nodeByPod = new Map<string, string>();
+  #list: readonly Room[] | undefined;
+
+  /** In the order in which the nodes came. */
+  get list(): readonly Room[] {
+    this.#list ??= [...this.roomByNode.values()];
+    return this.#list;
+  }
 
   nodeChanged(node: Node): void {
     const { name } = node.metadata;
@@ -95,6 +115,7 @@ export class Rooms {
     }
     const made = new Room(node);
     this.roomByNode.set(name, made);
+    this.#list = undefined;
     for (const one of this.#homeless.get(name)?.values() ?? []) made.add(one);
     this.#homeless.delete(name);
   }
@@ -102,6 +123,7 @@ export class Rooms {
   nodeGone(name: string): void {
     const room = this.roomByNode.get(name);
     this.roomByNode.delete(name);
+    this.#list = undefined;
     if (room !== undefined && room.placedByKey.size > 0) this.#homeless.set(name, new Map(room.placedByKey));
   }
 
