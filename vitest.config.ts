@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // Many cases by rule rather than by hand: corpora and random worlds. They need nothing, but their time.
 const property = [
@@ -8,10 +9,21 @@ const property = [
   "test/simulation/**/*.test.ts",
 ];
 
+/** Stories on the real clock take minutes: begun last, they would keep everybody waiting for one worker. */
+class StoriesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isStory = ({ moduleId }: TestSpecification) =>
+      moduleId.includes("/spine/") || moduleId.endsWith("/spine.test.ts");
+    return [...sorted.filter(isStory), ...sorted.filter(file => !isStory(file))];
+  }
+}
+
 // Suites by what they need: nothing, time, a server of ours over HTTP, a real control plane.
 export default defineConfig({
   test: {
     testTimeout: 30_000,
+    sequence: { sequencer: StoriesFirst },
     projects: [
       {
         test: {
@@ -42,6 +54,8 @@ export default defineConfig({
           globalSetup: "test/control-plane/shared.ts",
           testTimeout: 120_000,
           hookTimeout: 600_000,
+          // They wait for servers more than they work; Vitest alone would leave a core out, on two cores half of them.
+          maxWorkers: 3,
         },
       },
       {
@@ -52,7 +66,8 @@ export default defineConfig({
           globalSetup: "test/control-plane/shared.ts",
           testTimeout: 600_000,
           hookTimeout: 1_800_000,
-          maxWorkers: 2,
+          // Most of their time is spent waiting for leases to run out and servers to start.
+          maxWorkers: 3,
         },
       },
     ],
