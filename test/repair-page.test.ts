@@ -1,0 +1,40 @@
+// docs/repair.md says why a node was not repaired: with every code that the rules know, and none that they don't; and its
+// manifests are ones that we take.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { run } from "../src/cli/program.ts";
+
+const root = join(import.meta.dirname, "..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const page = read("docs/repair.md");
+
+/** Where what holds a repair is said. */
+const rules = ["repair", "repair-hold", "readiness", "brake", "safety", "settle", "correlated", "arbitrate"];
+
+test("each code of a refusal is told, and only those", () => {
+  const sources = rules.map(name => read(`src/decide/${name}.ts`)).join("\n");
+  const written = [...sources.matchAll(/\bcode: ([^,\n]*)/g)].map(([, value]) => value);
+  const codes = [...written.join().matchAll(/"([a-z-]+)"/g)].map(([, code]) => code);
+  // Put together from a limit's role.
+  expect(written).toContain("`${role}-spent`");
+  const told = [...page.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code);
+  expect(new Set(told)).toEqual(new Set([...codes, "budget-spent", "cap-spent"]));
+});
+
+test.each([...page.matchAll(/^```yaml\n(#[^\n]*)\n([^]*?)^```/gm)].map(([, title, text]) => ({ title, text })))(
+  "$title",
+  async ({ text = "" }) => {
+    const said: string[] = [];
+    const io = {
+      out: (line: string) => void said.push(line),
+      err: (line: string) => void said.push(line),
+      stdin: async () => Buffer.from(text),
+      colour: false,
+      env: {},
+      signal: new AbortController().signal,
+    };
+    expect([await run(["validate", "-"], io, "0"), said.join("")]).toEqual([0, "1 checked, 0 errors\n"]);
+  },
+);
