@@ -55,7 +55,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 600_000,
           // They wait for servers more than they work; Vitest alone would leave a core out, on two cores half of them.
-          maxWorkers: 3,
+          maxWorkers: 2,
         },
       },
       {
