@@ -2,13 +2,13 @@
 // up, keeps what they say, and lets the arbiter judge all that is proposed. Sends nothing.
 
 import { isEqual } from "../api/schema/correlate.ts";
-import type { Instant } from "../api/time.ts";
+import { type Instant, secondMs } from "../api/time.ts";
 import { arbitrate, type Candidate } from "../decide/arbitrate.ts";
 import { decideBlocked } from "../decide/brake.ts";
 import { budgetLimits } from "../decide/budgets.ts";
 import type { NodeSeen } from "../decide/correlated.ts";
 import type { Context, Decision, Refusal, Rule } from "../decide/decision.ts";
-import { nothing } from "../decide/decision.ts";
+import { laneOf, nothing } from "../decide/decision.ts";
 import type { Health } from "../decide/remembered.ts";
 import { RepairMemory, sickIn } from "../decide/repair-memory.ts";
 import { SafetyMemory } from "../decide/safety-memory.ts";
@@ -44,6 +44,7 @@ export class Turns {
   readonly #handlers: TurnHandlers;
   readonly #asked = new Set<Subject>();
   #mustArbitrate = false;
+  #decidedAt = Number.NEGATIVE_INFINITY;
   /** Whoever does not lead remembers, and asks nobody. */
   #isInTerm = false;
   readonly #safety = new SafetyMemory();
@@ -97,6 +98,9 @@ export class Turns {
 
   /** What stands anew. If a rule throws, nothing of it may be sent, and all of it is asked again the next time. */
   decide(context: Context): readonly Standing[] {
+    // A clock that was set back: what stands was judged at instants that are still to come.
+    if (context.now < this.#decidedAt - secondMs) this.askAll(context.now);
+    this.#decidedAt = context.now;
     this.ask(this.#picture.takeDirty());
     for (const { rule, subject } of this.standing.due(context.now)) {
       if (withArbiter.has(rule)) this.#mustArbitrate = true;
@@ -129,10 +133,29 @@ export class Turns {
     const fresh = { ...context, picture, remembered: this.#repair.rebuilt({ picture, now: context.now }) };
     const subjects = new Set(kinds.flatMap(kind => fresh.picture.subjects(kind)));
     for (const { rule, subject } of this.standing.all()) if (this.#hasRule(rule)) subjects.add(subject);
-    return [...subjects].flatMap(subject => {
+    const differences = [...subjects].flatMap(subject => {
       if (this.#asked.has(subject)) return [];
       return this.#rulesFor(subject).flatMap(rule => this.#difference(rule, subject, fresh));
     });
+    return [...differences, ...this.#arbiterDifferences(fresh)];
+  }
+
+  /**
+   * What is granted and refused, and what the SafetyPolicy tells, over the proposals that stand. What was remembered of
+   * outbreaks is taken as it is: it is no function of the picture.
+   */
+  #arbiterDifferences(context: Context): string[] {
+    if (this.#mustArbitrate || this.#asked.has("cluster")) return [];
+    const [stands, fresh] = [this.standing.get(arbiter.rule, "cluster") ?? nothing, this.#arbitration(context)];
+    const told = this.standing.get(safety.rule, "cluster") ?? nothing;
+    const untold = safetyStatus({ outbreaks: this.#safety.outbreaks, statusAt: undefined }, context);
+    return [
+      ...(isEqual(grantsOf(stands), grantsOf(fresh)) ? [] : [differs("arbiter", stands, fresh)]),
+      // Not told yet: its next time to write is in wakeAt.
+      ...(told.commands.length > 0 || told.wakeAt !== undefined || untold.commands.length === 0
+        ? []
+        : [differs("safety", told, untold)]),
+    ];
   }
 
   /** Who is asked may count otherwise now: then its pool speaks otherwise, and starts may be free or held. */
@@ -172,17 +195,19 @@ export class Turns {
 
   /** The arbiter over all that is proposed, and what the SafetyPolicy then says of the cluster. */
   #arbitrated(context: Context): Standing[] {
-    const proposals: readonly Candidate[] = [...this.standing.proposals()];
-    const { health } = this.#repair;
-    const vetoes = [...this.#safety.vetoes(context), ...this.#repair.vetoes()];
-    const limits = budgetLimits(poolsOf(proposals, context), health, context);
-    const decision = arbitrate({ proposals, context, gates: { limits, vetoes } });
-    const asked = proposals.map(({ proposal }) => proposal);
+    const asked = [...this.standing.proposals()].map(({ proposal }) => proposal);
     return [
-      this.#replace(arbiter, decision),
+      this.#replace(arbiter, this.#arbitration(context)),
       this.#replace(safety, safetyStatus(this.#safety, context)),
-      this.#replace(blocked, decideBlocked(asked, health, context)),
+      this.#replace(blocked, decideBlocked(asked, this.#repair.health, context)),
     ];
+  }
+
+  #arbitration(context: Context): Decision {
+    const proposals: readonly Candidate[] = [...this.standing.proposals()];
+    const vetoes = [...this.#safety.vetoes(context), ...this.#repair.vetoes()];
+    const limits = budgetLimits(poolsOf(proposals, context), this.#repair.health, context);
+    return arbitrate({ proposals, context, gates: { limits, vetoes } });
   }
 
   #rulesFor(subject: Subject): readonly Rule[] {
@@ -197,10 +222,18 @@ export class Turns {
     const stands = this.standing.get(rule.name, subject) ?? nothing;
     if (isDue(stands, context.now)) return [];
     const fresh = rule.decide(nameOf(subject), context);
-    if (isEqual(stands, fresh)) return [];
-    const [before, now] = [stands, fresh].map(decision => JSON.stringify(decision));
-    return [`${rule.name} of ${subject}: ${before} stands, but from scratch it is ${now}`];
+    return isEqual(stands, fresh) ? [] : [differs(`${rule.name} of ${subject}`, stands, fresh)];
   }
+}
+
+function differs(what: string, ...decisions: readonly [Decision, Decision]): string {
+  const [stands, fresh] = decisions.map(decision => JSON.stringify(decision));
+  return `${what}: ${stands} stands, but from scratch it is ${fresh}`;
+}
+
+/** A grant says when it was made, and so reads otherwise at each instant. */
+function grantsOf({ commands, refusals, wakeAt }: Decision) {
+  return { grants: commands.map(command => `${command.kind} ${laneOf(command)}`), refusals, wakeAt };
 }
 
 function isDue({ wakeAt }: Decision, now: Instant): boolean {

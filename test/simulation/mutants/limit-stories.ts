@@ -1,7 +1,9 @@
 // Stories of what may go, how many at once, and by whose word.
 
+import type { KubeObject } from "../../../src/api/meta.ts";
 import type { Act, Entry, Expectation } from "../../../src/sim/simulation/scenario.ts";
 import { budget, claim, nodeAffinity, pool, safetyPolicy, workload } from "./manifests.ts";
+import { seeing } from "./change.ts";
 import { deleted, gone, scaled, story, untouched, type Story } from "./story.ts";
 
 export const limitStories = {
@@ -10,6 +12,7 @@ export const limitStories = {
   "caps of a zone": () => scaledDown({ caps: { all: { cluster: 8, zone: 1 } } }),
   "a share of few": () => scaledDown({ caps: { all: { cluster: "10%" } } }, gone(6)),
   "as many as are too many": () => scaledDown({}, [{ count: { kind: "NodeAction", is: 6 } }]),
+  "a freeze": () => scaledDown({ freeze: { reason: "the quarter ends" } }, untouched),
   "untouchable nodes": () => scaledDown({ untouchable: { matchLabels: { team: "blue" } } }, untouched),
   "a cap beside a drain that is held": heldBesideCap,
   "two pools and one place": onePlace,
@@ -17,11 +20,12 @@ export const limitStories = {
   "dry run by flag": dryRunByFlag,
   "a claim of another controller": foreign,
   "nodes of others": strangers,
+  "a stranger with a claim's providerID": twin,
 };
 
 /** Eight nodes, then two, under a policy. */
 function scaledDown(policy: object, expect: Expectation[] = []): Story {
-  const timeline: Entry[] = [{ at: "9m", do: { apply: safetyPolicy(policy) } }, scaled("10m", 2)];
+  const timeline: Entry[] = [{ at: "8m", do: { apply: safetyPolicy(policy) } }, scaled("10m", 2)];
   return { scenario: story({ cluster: { manifests: [pool(8, { team: "blue" })] }, timeline, expect }) };
 }
 
@@ -97,4 +101,31 @@ function foreign(): Story {
 
 function strangers(): Story {
   return { scenario: story({ until: "10m", cluster: { nodes: [{ name: "stranger" }] }, expect: untouched }) };
+}
+
+/** A node of somebody else comes to have the providerID of a claim that has its node already. */
+function twin(): Story {
+  let providerID: unknown;
+  const withProviderID = (raw: KubeObject): KubeObject => {
+    const { spec, metadata } = raw as KubeObject & { spec?: { providerID?: string } };
+    if (metadata.labels?.["karpenter.sh/initialized"] !== undefined) ({ providerID } = spec ?? {});
+    const isTwin = metadata.name === "stranger" && metadata.labels?.["twin"] !== undefined;
+    return isTwin ? { ...raw, spec: { ...spec, providerID } } : raw;
+  };
+  return {
+    scenario: story({
+      until: "30m",
+      cluster: { manifests: [claim()], nodes: [{ name: "stranger" }] },
+      timeline: [
+        { at: "9m", do: { annotate: { kind: "Node", name: "stranger", labels: { twin: "true" } } } },
+        deleted("10m"),
+      ],
+      expect: [
+        { refusal: { code: "node-not-ours" } },
+        { count: { kind: "Node", is: 2 } },
+        { count: { kind: "NodeClaim", where: { "metadata.deletionTimestamp": "" }, is: 0 } },
+      ],
+    }),
+    outside: seeing("nodes", withProviderID),
+  };
 }

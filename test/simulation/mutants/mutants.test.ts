@@ -2,6 +2,7 @@
 // with a look from scratch. The controller as it is passes the same checks. The table says who caught what.
 
 import { afterAll, describe, expect, test } from "vitest";
+import { endMutants } from "./end-mutants.ts";
 import { portMutants } from "./port-mutants.ts";
 import { rebootMutants } from "./reboot-mutants.ts";
 import { repairMutants } from "./repair-mutants.ts";
@@ -10,7 +11,7 @@ import { sightMutants } from "./sight-mutants.ts";
 import type { StoryName } from "./stories.ts";
 import { told, trial } from "./trial.ts";
 
-const mutants = [...portMutants, ...sightMutants, ...ruleMutants, ...rebootMutants, ...repairMutants];
+const mutants = [...endMutants, ...portMutants, ...sightMutants, ...ruleMutants, ...rebootMutants, ...repairMutants];
 const stories: readonly StoryName[] = [...new Set(mutants.map(({ story }) => story))];
 const rows: string[][] = [];
 

@@ -159,7 +159,7 @@ export const portMutants: readonly Mutant[] = [
     name: "the finalizer goes before the instance has gone",
     wrong: endingIsGone,
     story: "an instance that does not end",
-    caughtBy: "expected",
+    caughtBy: "T2",
   },
   { name: "garbage of any age", wrong: oldInstances, story: "an instance without a claim", caughtBy: "G1" },
   {

@@ -158,7 +158,7 @@ export const ruleMutants: readonly Mutant[] = [
     name: "the instance ends before the drain",
     wrong: instanceFirst,
     story: "disruption-budget",
-    caughtBy: "expected",
+    caughtBy: "D1",
   },
   {
     name: "a termination grace period is not kept",

@@ -62,14 +62,14 @@ export const sightMutants: readonly Mutant[] = [
   {
     name: "a freeze is overlooked",
     wrong: overlooking("safetypolicies", "freeze"),
-    story: "freeze",
-    caughtBy: "expected",
+    story: "a freeze",
+    caughtBy: "S1",
   },
   {
     name: "untouchable nodes are overlooked",
     wrong: overlooking("safetypolicies", "untouchable"),
     story: "untouchable nodes",
-    caughtBy: "expected",
+    caughtBy: "S1",
   },
   {
     name: "the policy's dry run is overlooked",

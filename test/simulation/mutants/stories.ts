@@ -13,7 +13,6 @@ const scenarios = [
   "claim-life",
   "disruption-budget",
   "dry-run",
-  "freeze",
   "grace-period",
   "node-deleted-by-hand",
   "reboot-does-not-heal",
