@@ -101,7 +101,7 @@ describe("a reboot goes step by step:", () => {
     const decision = decide(seen);
     expect(decision.commands[0]).toEqual(asking);
     expect(kinds(decision)).not.toContain("update-node");
-    expect(decision).toMatchObject({ refusals: [], notices: [{ reason: "NodeRebooting" }], wakeAt: at("10m") });
+    expect(decision).toMatchObject({ refusals: [], notices: [], wakeAt: at("10m") });
   });
 
   test("once it is asked for, it waits for another boot id", () => {
@@ -125,7 +125,8 @@ describe("a reboot goes step by step:", () => {
   });
 
   test("the cordon is lifted before the action is over", () => {
-    const decision = decide({ node: well(ours) });
+    const action = aReboot({ status: { steps: steps(["cordon", "reboot"], "recover") } });
+    const decision = decide({ action, node: well(ours) });
     expect(decision.commands[0]).toMatchObject({
       kind: "update-node",
       change: { isCordoned: false, annotations: { [cordonedByKey]: null } },
@@ -188,7 +189,19 @@ describe("a node that is well", () => {
       phase: "Done",
       outcome: "Node a has recovered, and was not seen to reboot.",
     });
-    expect(kinds(decide({ node: recovered(ours) }))).toContain("update-node");
+  });
+
+  test("before it was rebooted loses its cordon, and nothing says that it was asked to", () => {
+    const action = aReboot({ status: { steps: steps(["cordon"], "reboot") } });
+    const decision = decide({ action, node: recovered(ours) });
+    expect(decision.commands[0]).toMatchObject({ kind: "update-node", change: { isCordoned: false } });
+    const left = ["cordon", "reboot", "uncordon"].map(name => ({ name, isFinished: name === "cordon" }));
+    expect(written(decision)?.steps).toEqual(left);
+    const later = aReboot({ status: { steps: [...steps(["cordon"], "reboot"), ...steps([], "uncordon")] } });
+    expect(written(decide({ action: later, node: recovered({}) }))).toMatchObject({
+      phase: "Done",
+      steps: ["cordon", "reboot", "uncordon"].map(name => ({ name, isFinished: name !== "reboot" })),
+    });
   });
 
   test("and was asked to reboot may be about to go down: only time tells", () => {

@@ -149,7 +149,6 @@ function goOn(patient: Patient, context: Context): Decision {
       ...told(action, { steps: stepsUpTo(step), wait, why: `The reboot of node ${node.name} says how far it is.` }),
     ],
     refusals: wait === undefined ? [] : [refusalOf(action, wait)],
-    notices: step === "reboot" ? [notice(node, "NodeRebooting", `Rebooting. ${action.spec.message}`)] : [],
     wakeAt: nextOf(context.now, [giveUpAt, wait?.retryAt]),
   };
 }
@@ -201,11 +200,10 @@ function failedWrite([command]: readonly Command[], { picture }: Context): Wait 
 
 /** The cordon goes first, so that an action that is over leaves nothing behind. */
 function close({ action, node }: Patient, { phase, outcome }: End, context: Context): Decision {
-  const { name, uid, resourceVersion } = action;
   if (phase !== "Abandoned" && isCordonedBy(node, action)) {
     const command = uncordon(node, outcome);
     const wait = failedWrite([command], context);
-    const steps = stepsUpTo("uncordon");
+    const steps = [...stepsBefore(action, "uncordon"), { name: "uncordon", isFinished: false }];
     return {
       ...nothing,
       commands: [command, ...told(action, { steps, wait, why: outcome })],
@@ -213,14 +211,21 @@ function close({ action, node }: Patient, { phase, outcome }: End, context: Cont
       wakeAt: wait?.retryAt,
     };
   }
-  const steps = (action.status.steps ?? []).map(step => ({ name: step.name, isFinished: true }));
-  const progress = { phase, outcome, steps, waitingFor: null };
+  const { name, uid, resourceVersion } = action;
+  const progress = { phase, outcome, steps: stepsBefore(action), waitingFor: null };
   const why = outcome;
   return {
     ...nothing,
     commands: [{ kind: "update-action", action: { name, uid }, resourceVersion, progress, why }],
     notices: phase === "Abandoned" ? [] : [notice(node, endReasons[phase], outcome)],
   };
+}
+
+/** Those that are written down, all or those before one, as over: but a reboot only if it was taken. */
+function stepsBefore({ status }: ActionView, step?: StepName) {
+  return (status.steps ?? [])
+    .filter(({ name }) => name !== step)
+    .map(({ name, finishedAt }) => ({ name, isFinished: name !== "reboot" || finishedAt !== undefined }));
 }
 
 const endReasons = { Done: "NodeRebootHealed", Failed: "NodeRebootFailed" } as const;
