@@ -5,7 +5,7 @@ import type { Manifest, Resource } from "../src/api/meta.ts";
 import type { NodeHealthCheckSpec, NodeHealthCheckStatus } from "../src/api/node-health-check.ts";
 import { leaseHolder } from "../src/api/node-health-check-contract.ts";
 import { formatTime, type Instant } from "../src/api/time.ts";
-import { CheckIndex } from "../src/snapshot/check-index.ts";
+import type { CheckIndex } from "../src/snapshot/check-index.ts";
 import type {
   CheckView,
   KindState,
@@ -129,21 +129,20 @@ const usualKinds = ["Fence", "Reboot", "Wipe"].flatMap(name => [`${name}Remediat
 
 /** An hour after everything began. */
 export function aCheckContext(world: CheckWorld): CheckContext & { readonly checks: CheckIndex } {
-  const checks = new CheckIndex();
+  const picture = aWorld(world);
+  const { checks } = picture;
   for (const kind of usualKinds) checks.setKind({ apiVersion, kind }, served(kind));
   for (const [kind, state] of Object.entries(world.kinds ?? {})) checks.setKind({ apiVersion, kind }, state);
   for (const template of world.templates ?? [aTemplate()])
     checks.replaceTemplate({ before: undefined, after: template });
   for (const check of world.checks ?? []) checks.replaceCheck({ before: undefined, after: check });
-  for (const node of world.nodes ?? []) checks.replaceNode({ before: undefined, after: node });
-  for (const action of world.actions ?? []) checks.replaceAction({ before: undefined, after: action });
   for (const one of world.remediations ?? []) checks.replaceRemediation({ before: undefined, after: one });
   for (const lease of world.leases ?? []) checks.replaceLease(lease.nodeName, lease);
   if (world.upgrade !== undefined) checks.setUpgrade(world.upgrade);
   checks.setListed();
-  checks.takeDirty();
+  picture.takeDirty();
   return {
-    picture: aWorld(world),
+    picture,
     checks,
     now: world.now ?? at("1h"),
     settings: { cluster: "test", dryRun: false, foreignClaims: "ignore" },

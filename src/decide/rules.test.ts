@@ -19,7 +19,7 @@ test("every rule has a name of its own and belongs to a part that can be switche
 });
 
 test("from scratch every subject is judged by every rule of its kind", () => {
-  const count = { claim: 2, node: 2, pool: 1, action: 1, pod: 0, cluster: 1 };
+  const count = { claim: 2, node: 2, pool: 1, action: 1, check: 0, pod: 0, cluster: 1 };
   const expected = rules.reduce((sum, { kind }) => sum + count[kind], 0);
   expect(decideAll(context).size).toBe(expected);
 });

@@ -66,6 +66,8 @@ function viewsOf(kind: Exclude<SubjectKind, "cluster">, picture: Picture): Itera
       return picture.pools();
     case "action":
       return picture.actions();
+    case "check":
+      return picture.checks.all();
     case "pod":
       return [...picture.wantingPods()].map(({ namespace, name }) => ({ name: `${namespace}/${name}` }));
   }

@@ -19,10 +19,9 @@ import {
 } from "./check-views.ts";
 import { Grouped, Ordered } from "./ordered.ts";
 import { noUpgrade } from "./project-check.ts";
+import type { Subject } from "./picture.ts";
 import type { Change } from "./tables.ts";
 import type { ActionView, NodeView } from "./views.ts";
-
-export type CheckSubject = `check/${string}` | `node/${string}` | "cluster";
 
 export class CheckIndex implements CheckPicture {
   readonly #checks = new Ordered<CheckView>();
@@ -43,7 +42,7 @@ export class CheckIndex implements CheckPicture {
   #upgrade: UpgradeView = noUpgrade;
   #isListed = false;
   #hadDefault: boolean | undefined;
-  #dirty = new Set<CheckSubject>();
+  #dirty = new Set<Subject>();
 
   get isListed(): boolean {
     return this.#isListed;
@@ -106,8 +105,20 @@ export class CheckIndex implements CheckPicture {
     return this.#leases.get(nodeName);
   }
 
+  /** All that the other has, but nodes and actions, which come by themselves. */
+  adopt(other: CheckIndex): void {
+    for (const [key, state] of other.#kinds) this.#kinds.set(key, state);
+    for (const after of other.#templates.all()) this.replaceTemplate({ before: undefined, after });
+    for (const after of other.all()) this.replaceCheck({ before: undefined, after });
+    for (const after of other.#remediations.values()) this.replaceRemediation({ before: undefined, after });
+    for (const [nodeName, lease] of other.#leases) this.replaceLease(nodeName, lease);
+    this.#upgrade = other.#upgrade;
+    this.#isListed = other.#isListed;
+    this.#hadDefault = other.#hadDefault;
+  }
+
   /** Who must be looked at again since the last call. A changed node is looked at anyway. */
-  takeDirty(): ReadonlySet<CheckSubject> {
+  takeDirty(): ReadonlySet<Subject> {
     const dirty = this.#dirty;
     this.#dirty = new Set();
     return dirty;
@@ -238,7 +249,7 @@ export class CheckIndex implements CheckPicture {
     for (const name of this.#remediatedNodes.of(uid)) this.#mark(`node/${name}`);
   }
 
-  #mark(...subjects: readonly CheckSubject[]): void {
+  #mark(...subjects: readonly Subject[]): void {
     for (const subject of subjects) this.#dirty.add(subject);
   }
 }

@@ -82,6 +82,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   /** The same views in a fresh picture: every look-up has to agree, however this one came to be. */
   static rebuilt(picture: ClusterPicture): ClusterPicture {
     const fresh = new ClusterPicture(picture.#provider);
+    fresh.checks.adopt(picture.checks);
     for (const { kind, view } of picture.everything()) fresh.put(kind, view);
     for (const instance of picture.#instances.values()) fresh.setInstance(instance);
     if (picture.#instanceList !== undefined) fresh.setInstanceList(picture.#instanceList);
@@ -267,6 +268,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   takeDirty(): Set<Subject> {
     const dirty = this.#dirty;
     this.#dirty = new Set();
+    for (const subject of this.checks.takeDirty()) dirty.add(subject);
     return dirty;
   }
 
@@ -282,6 +284,8 @@ export class ClusterPicture extends IndexedPicture implements Picture {
         return this.actions().map(({ name }): Subject => `action/${name}`);
       case "pod":
         return this.wantingPods().map(({ namespace, name }): Subject => `pod/${namespace}/${name}`);
+      case "check":
+        return this.checks.all().map(({ name }): Subject => `check/${name}`);
       case "cluster":
         return ["cluster"];
     }

@@ -7,6 +7,7 @@ import { matches } from "../api/selector.ts";
 import type { Instant } from "../api/time.ts";
 import { ActionIndex } from "./action-index.ts";
 import { Departures } from "./departures.ts";
+import { CheckIndex } from "./check-index.ts";
 import type { ListedInstance } from "./instance.ts";
 import { InstanceMatches } from "./instance-matches.ts";
 import type { Kind, View, ViewByKind } from "./kind.ts";
@@ -30,6 +31,7 @@ const safetyPolicyName = "default";
 const defaultSafety: SafetyView = { policy: effectiveSafetyPolicy(undefined) };
 
 export class IndexedPicture {
+  readonly checks = new CheckIndex();
   readonly #tables = new Tables();
   readonly #nodeByUid = new Map<string, NodeView>();
   readonly #nodesByProviderID = new Grouped<NodeView>();
@@ -237,6 +239,7 @@ export class IndexedPicture {
     const name = (after ?? before)?.name ?? "";
     if (before !== undefined && before.uid !== after?.uid) this.#nodeByUid.delete(before.uid);
     if (after !== undefined) this.#nodeByUid.set(after.uid, after);
+    this.checks.replaceNode({ before, after });
     this.#nodesByProviderID.move(name, { from: before?.providerID, to: after?.providerID, value: after });
     this.#countZone(name);
     this.#departures.judgeNode(before?.uid);
@@ -282,6 +285,7 @@ export class IndexedPicture {
 
   #reindexAction(change: Change<ActionView>): void {
     this.#actions.replace(change);
+    this.checks.replaceAction(change);
     for (const action of [change.before, change.after]) {
       if (action === undefined) continue;
       this.#departures.judgeNode(action.spec.node.uid);

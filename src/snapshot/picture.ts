@@ -3,6 +3,7 @@
 
 import type { InstanceType } from "../api/instance-type.ts";
 import type { Instant, Millis } from "../api/time.ts";
+import type { CheckPicture } from "./check-picture.ts";
 import type { ListedInstance } from "./instance.ts";
 import type { LaunchResult } from "./launch-result.ts";
 import type { Pending, Placement, PlannedClaim } from "./placement.ts";
@@ -20,7 +21,7 @@ import type {
 } from "./views.ts";
 
 /** What a decision is about. `check` and further kinds come with their rules. */
-export type SubjectKind = "claim" | "node" | "pool" | "action" | "pod" | "cluster";
+export type SubjectKind = "claim" | "node" | "pool" | "action" | "pod" | "check" | "cluster";
 export type Subject = `${Exclude<SubjectKind, "cluster">}/${string}` | "cluster";
 
 /** A node that is going away or out of service: by its deletion, its claim's, or an open action that is carried out. */
@@ -152,6 +153,8 @@ export type Picture = {
   departures(): Iterable<Departure>;
   readonly departureCount: number;
 
+  /** Health checks, and what they work with. */
+  readonly checks: CheckPicture;
   readonly safety: SafetyView;
   readonly provider: ProviderView;
   instance(providerID: string): InstanceView | undefined;

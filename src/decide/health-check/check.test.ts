@@ -143,7 +143,10 @@ describe("the status", () => {
     const first = statusOf({ checks: [aCheck("web", { spec })], templates });
     const lastTransitionTime = formatTime(t0);
     const conditions = (first?.conditions ?? []).map(({ type, status, reason, message }) => ({
-      ...{ type, status, reason, message },
+      type,
+      status,
+      reason,
+      message,
       lastTransitionTime,
     }));
     const written = { ...first, conditions } as NodeHealthCheckStatus;

@@ -3,22 +3,16 @@
 
 import type { Instant } from "../../api/time.ts";
 import type { CheckPicture } from "../../snapshot/check-picture.ts";
-import type { CheckSubject } from "../../snapshot/check-index.ts";
 import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, NodeView } from "../../snapshot/views.ts";
-import type { Command, Context, Decision, Notice, Refusal, RemediationCommand } from "../decision.ts";
+import type { Command, Context, Decision, Notice, RemediationCommand } from "../decision.ts";
 import type { Health } from "./node-health.ts";
 
 export type CheckContext = Context & { readonly checks: CheckPicture };
 
 export type CheckCommand = Command | RemediationCommand;
 
-export type CheckRefusal = Omit<Refusal, "subject"> & { readonly subject: CheckSubject | Refusal["subject"] };
-
-export type CheckDecision = Pick<Decision, "proposals" | "notices" | "wakeAt"> & {
-  readonly commands: readonly CheckCommand[];
-  readonly refusals: readonly CheckRefusal[];
-};
+export type CheckDecision = Omit<Decision, "commands"> & { readonly commands: readonly CheckCommand[] };
 
 /** One node as it stands to one check. */
 export type Patient = {
