@@ -4,7 +4,7 @@ import type { InstanceType } from "../../api/instance-type.ts";
 import { instanceTypeKey } from "../../api/node.ts";
 import type { Pod } from "../../api/pod.ts";
 import { formatTime } from "../../api/time.ts";
-import { initializedKey } from "../../api/well-known.ts";
+import { initializedKey, registeredKey } from "../../api/well-known.ts";
 import type { NodeClassRef } from "../../snapshot/picture.ts";
 import type { ClaimView, DaemonSetView, NodeView, PodView } from "../../snapshot/views.ts";
 import { isEphemeralTaint } from "../initialization.ts";
@@ -48,9 +48,15 @@ export function daemonShape({ namespace, name, labels, needs }: DaemonSetView): 
   return { metadata: { name, namespace, labels, ownerReferences: [daemonOwner] }, spec: needs.spec };
 }
 
-/** A node that is still coming up will lose the taints of its start, and may not say yet what it has. */
+/**
+ * A node that is still coming up will lose the taints of its start, and may not say yet what it has. Before it is
+ * registered its claim says what its labels and taints will be.
+ */
 export function hostShape(view: NodeView, claim: ClaimView | undefined): ExistingNode {
-  const { name, labels, taints, isCordoned, allocatable } = view;
+  const { name, isCordoned, allocatable } = view;
+  const isRegistered = claim === undefined || view.labels[registeredKey] === "true";
+  const labels = isRegistered ? view.labels : { ...view.labels, ...claim.labels };
+  const taints = isRegistered ? view.taints : [...view.taints, ...claim.spec.taints];
   const initialized = claim === undefined || labels[initializedKey] === "true";
   const startup = claim?.spec.startupTaints ?? [];
   const isPassing = (taint: NodeView["taints"][number]) =>
