@@ -16,8 +16,7 @@ import type {
 } from "../src/snapshot/check-views.ts";
 import { projectCheck, projectRemediation } from "../src/snapshot/project-check.ts";
 import type { NodeView } from "../src/snapshot/views.ts";
-import type { RemediationCommand } from "../src/decide/decision.ts";
-import type { CheckContext } from "../src/decide/health-check/words.ts";
+import type { Context, RemediationCommand } from "../src/decide/decision.ts";
 
 const group = "test.example.org";
 export const apiVersion = `${group}/v1`;
@@ -128,7 +127,7 @@ export type CheckWorld = WorldOptions & {
 const usualKinds = ["Fence", "Reboot", "Wipe"].flatMap(name => [`${name}Remediation`, `${name}RemediationTemplate`]);
 
 /** An hour after everything began. */
-export function aCheckContext(world: CheckWorld): CheckContext & { readonly checks: CheckIndex } {
+export function aCheckContext(world: CheckWorld): Context & { readonly checks: CheckIndex } {
   const picture = aWorld(world);
   const { checks } = picture;
   for (const kind of usualKinds) checks.setKind({ apiVersion, kind }, served(kind));

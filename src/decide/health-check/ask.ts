@@ -4,7 +4,7 @@
 import { excludedKey } from "../../api/node-health-check-contract.ts";
 import { formatTime } from "../../api/time.ts";
 import type { StepView } from "../../snapshot/check-views.ts";
-import { nothing, type Proposal } from "../decision.ts";
+import { type Context, nothing, type Proposal } from "../decision.ts";
 import { servedClass } from "../node-class.ts";
 import { rulesFor } from "../repair-policy.ts";
 import type { Objection } from "../safety.ts";
@@ -12,9 +12,9 @@ import { nextOf } from "../termination-step.ts";
 import { heldByAnother } from "./lease.ts";
 import { evidenceOf, firstMatch, isHealthy, isUnhealthy, sentenceOf } from "./node-health.ts";
 import { disablingOf } from "./templates.ts";
-import { type CheckContext, type CheckDecision, checkNotice, type Patient, wakesAt } from "./words.ts";
+import { type CheckDecision, checkNotice, type Patient, wakesAt } from "./words.ts";
 
-export function ask(patient: Patient, context: CheckContext): CheckDecision {
+export function ask(patient: Patient, context: Context): CheckDecision {
   const { check, health, isSelected } = patient;
   if (!isSelected || check.deletingSince !== undefined || isHealthy(health)) return nothing;
   if (!isUnhealthy(health, context.now)) return soon(patient, context);
@@ -41,7 +41,7 @@ export function ask(patient: Patient, context: CheckContext): CheckDecision {
 }
 
 /** Not unhealthy yet, and not healthy either: it counts, and nothing is done. */
-function soon(patient: Patient, { now }: CheckContext): CheckDecision {
+function soon(patient: Patient, { now }: Context): CheckDecision {
   const { node, check, health } = patient;
   const match = firstMatch(health);
   if (match === undefined) return nothing;
@@ -55,7 +55,7 @@ function soon(patient: Patient, { now }: CheckContext): CheckDecision {
 }
 
 /** What speaks against this step on this node, for the first step as for each one after it. */
-export function stepHold(patient: Patient, step: StepView, context: CheckContext): Objection | undefined {
+export function stepHold(patient: Patient, step: StepView, context: Context): Objection | undefined {
   return (
     disabled(patient, context) ??
     excluded(patient) ??
@@ -64,7 +64,7 @@ export function stepHold(patient: Patient, step: StepView, context: CheckContext
   );
 }
 
-function disabled({ check }: Patient, context: CheckContext): Objection | undefined {
+function disabled({ check }: Patient, context: Context): Objection | undefined {
   if (check.deletingSince !== undefined) {
     const message = `NodeHealthCheck ${check.name} is being deleted.`;
     return { code: "check-deleting", message, liftedBy: "another NodeHealthCheck" };
@@ -76,7 +76,7 @@ function disabled({ check }: Patient, context: CheckContext): Objection | undefi
 }
 
 /** A check that cannot be understood has no steps. */
-function withoutStep(patient: Patient, context: CheckContext): Objection {
+function withoutStep(patient: Patient, context: Context): Objection {
   const { name } = patient.check;
   const message = `NodeHealthCheck ${name} names no remediation.`;
   return disabled(patient, context) ?? { code: "check-disabled", message, liftedBy: "a remediationTemplate" };
@@ -95,7 +95,7 @@ function mislabelled({ node, check }: Patient): CheckDecision["notices"] {
 }
 
 /** Else the check's time would undercut the pool's toleration. */
-function leftToRepair({ node, check }: Patient, { template }: StepView, context: CheckContext): Objection | undefined {
+function leftToRepair({ node, check }: Patient, { template }: StepView, context: Context): Objection | undefined {
   const { picture, settings } = context;
   const isOurReplace = template.kind === "ReplaceRemediationTemplate" && template.apiVersion.startsWith("fettle.dev/");
   const claim = isOurReplace ? picture.claimOf(node) : undefined;
@@ -110,7 +110,7 @@ function leftToRepair({ node, check }: Patient, { template }: StepView, context:
 }
 
 /** In instants, so that it stays true. */
-function proposalOf(patient: Patient, context: CheckContext): Proposal {
+function proposalOf(patient: Patient, context: Context): Proposal {
   const { node, check, health } = patient;
   const match = firstMatch(health);
   const claim = context.picture.claimOf(node);

@@ -3,7 +3,7 @@
 
 import type { CheckView } from "../../snapshot/check-views.ts";
 import { isTrue } from "../conditions.ts";
-import { nothing, type Notice } from "../decision.ts";
+import { type Context, nothing, type Notice } from "../decision.ts";
 import type { Objection } from "../safety.ts";
 import { nextOf } from "../termination-step.ts";
 import { gateOf } from "./gate.ts";
@@ -14,10 +14,10 @@ import { deletions } from "./recovery.ts";
 import { type Findings, statusUpdate } from "./status.ts";
 import { type Storm, stormOf } from "./storm.ts";
 import { disablingOf, isInSight } from "./templates.ts";
-import { type CheckContext, type CheckDecision, checkNotice, together } from "./words.ts";
+import { type CheckDecision, checkNotice, together } from "./words.ts";
 
-export function decideCheck(name: string, context: CheckContext): CheckDecision {
-  const check = context.checks.check(name);
+export function decideCheck(name: string, context: Context): CheckDecision {
+  const check = context.picture.checks.check(name);
   if (check === undefined || check.deletingSince !== undefined) return nothing;
   const gate = gateOf(check, context);
   const storm = stormOf(check, gate, context.now);
@@ -26,7 +26,7 @@ export function decideCheck(name: string, context: CheckContext): CheckDecision 
   // What has not been listed yet after a start is no news of the check.
   const isPending = findings.disabling?.reason === "RemediationTemplatePending" || !isInSight(check, context);
   const update = isPending ? undefined : statusUpdate(check, findings, context);
-  const dues = context.checks.notHealthy(check).map(node => healthOf(node, check, context).dueAt);
+  const dues = context.picture.checks.notHealthy(check).map(node => healthOf(node, check, context).dueAt);
   const told: CheckDecision = {
     ...nothing,
     commands: update === undefined ? [] : [update],
@@ -38,7 +38,7 @@ export function decideCheck(name: string, context: CheckContext): CheckDecision 
 }
 
 /** When a step has had its time: another node may then have nothing left to try. */
-function stepEnds(check: CheckView, { checks }: CheckContext): readonly number[] {
+function stepEnds(check: CheckView, { picture: { checks } }: Context): readonly number[] {
   const timeouts = check.steps.flatMap(({ timeoutMs }) => timeoutMs ?? []);
   return checks
     .remediatedNodes(check)
@@ -91,8 +91,9 @@ function stormNotices(check: CheckView, storm: Storm): Notice[] {
 }
 
 /** Remediations of nodes that are gone: per contract, those that took the node away stay until they have succeeded. */
-function orphans(check: CheckView, context: CheckContext): readonly CheckDecision[] {
-  const { checks, picture } = context;
+function orphans(check: CheckView, context: Context): readonly CheckDecision[] {
+  const { picture } = context;
+  const { checks } = picture;
   return checks.remediatedNodes(check).flatMap(nodeName => {
     if (picture.node(nodeName) !== undefined) return [];
     const made = checks.remediationsOf(check, nodeName).filter(({ deletingSince }) => deletingSince === undefined);

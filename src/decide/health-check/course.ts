@@ -5,7 +5,7 @@ import type { Resource } from "../../api/meta.ts";
 import { timedOutKey } from "../../api/node-health-check-contract.ts";
 import { formatTime, hourMs, type Instant } from "../../api/time.ts";
 import type { RemediationView, StepView } from "../../snapshot/check-views.ts";
-import { nothing } from "../decision.ts";
+import { type Context, nothing } from "../decision.ts";
 import { unstamped } from "../ledger.ts";
 import type { Objection } from "../safety.ts";
 import { refused, stepHold } from "./ask.ts";
@@ -13,14 +13,14 @@ import { edited, isMadeUnderAnother } from "./holds.ts";
 import { heldByAnother, takeLease } from "./lease.ts";
 import { isMadeBy, remediationFor, type RemediationManifest } from "./manifest.ts";
 import { isUnhealthy } from "./node-health.ts";
-import { type CheckContext, type CheckDecision, checkNotice, type Patient, together, wakesAt } from "./words.ts";
+import { type CheckDecision, checkNotice, type Patient, together, wakesAt } from "./words.ts";
 import { laneOfRemediation, targetOf } from "./objects.ts";
 
 /** What goes on for so long is worth a word. */
 const oldMs = 48 * hourMs;
 
 /** The node has an unhealthy condition, and a remediation or leave to begin one. */
-export function carryOn(patient: Patient, context: CheckContext): CheckDecision {
+export function carryOn(patient: Patient, context: Context): CheckDecision {
   const { check, health, remediations } = patient;
   const progress = check.steps.map(step => ({ step, made: remediations.find(one => isMadeBy(step, one)) }));
   const current = progress.find(({ step, made }) => made === undefined || !isOver(made, step, context.now));
@@ -42,7 +42,7 @@ export function isOver(made: RemediationView, { timeoutMs }: StepView, now: Inst
 }
 
 /** Whoever carries it out is told to stop, unless it has done what it could. */
-function timeOut({ step, made }: Progress, { node }: Patient, context: CheckContext): CheckDecision {
+function timeOut({ step, made }: Progress, { node }: Patient, context: Context): CheckDecision {
   if (made === undefined || made.deletingSince !== undefined || made.timedOut !== undefined) return nothing;
   const endsAt = step.timeoutMs === undefined ? undefined : made.createdAt + step.timeoutMs;
   if (!isOver(made, step, context.now)) return { ...nothing, wakeAt: wakesAt(endsAt, context.now) };
@@ -56,7 +56,7 @@ function timeOut({ step, made }: Progress, { node }: Patient, context: CheckCont
   };
 }
 
-function aged({ node, check, remediations }: Patient, { now }: CheckContext): CheckDecision {
+function aged({ node, check, remediations }: Patient, { now }: Context): CheckDecision {
   const [oldest] = remediations;
   if (oldest === undefined) return nothing;
   const at = oldest.createdAt + oldMs;
@@ -75,7 +75,7 @@ function noneLeft(patient: Patient): CheckDecision {
 }
 
 /** It runs: the lease is kept for as long. */
-function keepUp(patient: Patient, step: StepView, context: CheckContext): CheckDecision {
+function keepUp(patient: Patient, step: StepView, context: Context): CheckDecision {
   if (patient.action === undefined) return nothing;
   // Somebody else has it since ours ran out: what runs goes on, and theirs is respected.
   const held = heldByAnother(patient, context);
@@ -84,7 +84,7 @@ function keepUp(patient: Patient, step: StepView, context: CheckContext): CheckD
   return { ...nothing, commands: command === undefined ? [] : [command], wakeAt: wakesAt(renewAt, context.now) };
 }
 
-function begin(patient: Patient, step: StepView, context: CheckContext): CheckDecision {
+function begin(patient: Patient, step: StepView, context: Context): CheckDecision {
   const { node, check, action } = patient;
   const plan = planOf(patient, step, context);
   const held = goingOrEdited(patient, context) ?? stepHold(patient, step, context) ?? planHold(patient, plan, context);
@@ -115,7 +115,7 @@ function begin(patient: Patient, step: StepView, context: CheckContext): CheckDe
 type Plan = { readonly resource: Resource; readonly manifest: RemediationManifest };
 
 /** Undefined: the template or its kind is not there, which disables the check. */
-function planOf({ node, check }: Patient, step: StepView, { checks }: CheckContext): Plan | undefined {
+function planOf({ node, check }: Patient, step: StepView, { picture: { checks } }: Context): Plan | undefined {
   const template = checks.template(step.template);
   if (template === undefined) return undefined;
   const manifest = remediationFor(check, node, template);
@@ -123,7 +123,7 @@ function planOf({ node, check }: Patient, step: StepView, { checks }: CheckConte
   return state.state === "Served" ? { resource: state.resource, manifest } : undefined;
 }
 
-function goingOrEdited({ node, check }: Patient, context: CheckContext): Objection | undefined {
+function goingOrEdited({ node, check }: Patient, context: Context): Objection | undefined {
   if (node.deletingSince === undefined) {
     return isMadeUnderAnother(check, node.name, context) ? edited(check, context) : undefined;
   }
@@ -131,11 +131,11 @@ function goingOrEdited({ node, check }: Patient, context: CheckContext): Objecti
   return { code: "node-going", message, liftedBy: "another node" };
 }
 
-function planHold(patient: Patient, plan: Plan | undefined, context: CheckContext): Objection | undefined {
+function planHold(patient: Patient, plan: Plan | undefined, context: Context): Objection | undefined {
   if (plan === undefined) return undefined;
   const { apiVersion, kind, metadata } = plan.manifest;
   const object = { apiVersion, kind, ...metadata };
-  const found = context.checks.remediation(object);
+  const found = context.picture.checks.remediation(object);
   if (found !== undefined) return nameTaken(patient, found);
   const failure = context.picture.failure(laneOfRemediation(object));
   if (failure === undefined || failure.retryAt <= context.now) return undefined;

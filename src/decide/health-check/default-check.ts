@@ -5,8 +5,8 @@ import { apiVersionOf, type Manifest } from "../../api/meta.ts";
 import { nodeHealthChecks, type TemplateReference } from "../../api/node-health-check.ts";
 import { workerKey } from "../../api/node-health-check-contract.ts";
 import { replaceRemediationTemplates } from "../../api/remediation.ts";
-import { nothing } from "../decision.ts";
-import type { CheckContext, CheckDecision } from "./words.ts";
+import { type Context, nothing } from "../decision.ts";
+import type { CheckDecision } from "./words.ts";
 
 export const defaultCheckName = "nhc-worker-default";
 
@@ -25,14 +25,15 @@ const otherDefaults = [
 ] as const;
 
 /** `isWanted`: --default-health-check is not off. Judges the cluster as a whole. */
-export function decideDefaultCheck({ checks }: CheckContext, isWanted: boolean): CheckDecision {
+export function decideDefaultCheck({ picture }: Context, isWanted: boolean): CheckDecision {
+  const { checks } = picture;
   if (!checks.isListed || checks.hadDefault !== false) return nothing;
   if (checks.all().length > 0) {
     return { ...nothing, commands: [{ kind: "note-default-check", why: "The cluster has a health check." }] };
   }
   if (!isWanted) return nothing;
   if (otherDefaults.some(kind => checks.kind(kind).state === "Listing")) return nothing;
-  const other = otherTemplate({ checks });
+  const other = otherTemplate({ picture });
   const why = "The cluster has no health check yet.";
   return {
     ...nothing,
@@ -47,7 +48,7 @@ export function decideDefaultCheck({ checks }: CheckContext, isWanted: boolean):
   };
 }
 
-function otherTemplate({ checks }: Pick<CheckContext, "checks">): TemplateReference | undefined {
+function otherTemplate({ picture: { checks } }: Pick<Context, "picture">): TemplateReference | undefined {
   for (const { apiVersion, kind, names } of otherDefaults) {
     const found = checks
       .templates({ apiVersion, kind })

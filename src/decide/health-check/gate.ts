@@ -6,8 +6,8 @@ import { type Instant, parseDuration } from "../../api/time.ts";
 import type { CheckView } from "../../snapshot/check-views.ts";
 import type { ActionView, NodeView } from "../../snapshot/views.ts";
 import { isTrue } from "../conditions.ts";
+import type { Context } from "../decision.ts";
 import { finishedAt, instantOf } from "../ledger.ts";
-import type { CheckContext } from "./words.ts";
 
 export type Tally = {
   /** Selected nodes, and those that a remediation took away and nobody has followed yet. */
@@ -30,7 +30,7 @@ export type Gate = Tally & {
   readonly changesAt?: Instant;
 };
 
-export function gateOf(check: CheckView, context: CheckContext): Gate {
+export function gateOf(check: CheckView, context: Context): Gate {
   const { taken, frees } = takenAway(check, context);
   const at = (left: number): Gate => judged(check, context, left);
   const now = at(taken);
@@ -44,7 +44,7 @@ export function gateOf(check: CheckView, context: CheckContext): Gate {
   };
 }
 
-function judged(check: CheckView, { checks }: CheckContext, taken: number): Gate {
+function judged(check: CheckView, { picture: { checks } }: Context, taken: number): Gate {
   const nodes = checks.selectedCount(check) + taken;
   const notHealthy = checks.notHealthyCount(check) + taken;
   const { allowed, written } = allowedOf(check, nodes);
@@ -71,8 +71,9 @@ function atLeastOne(amount: Amount, nodes: number): number {
 }
 
 /** How many were taken away without a successor; when those stop to count for which none may be meant to come. */
-function takenAway(check: CheckView, context: CheckContext): { taken: number; frees: readonly Instant[] } {
-  const { picture, checks, now } = context;
+function takenAway(check: CheckView, context: Context): { taken: number; frees: readonly Instant[] } {
+  const { picture, now } = context;
+  const { checks } = picture;
   const gone = checks
     .ended(check)
     .filter(({ spec }) => picture.nodeByUid(spec.node.uid) === undefined)
@@ -84,7 +85,7 @@ function takenAway(check: CheckView, context: CheckContext): { taken: number; fr
 }
 
 /** Its remediation is still there, and counts by itself. */
-function isStillRemediated({ spec }: ActionView, check: CheckView, { checks }: CheckContext): boolean {
+function isStillRemediated({ spec }: ActionView, check: CheckView, { picture: { checks } }: Context): boolean {
   return checks.remediationsOf(check, spec.node.name).length > 0;
 }
 
@@ -92,7 +93,7 @@ function isStillRemediated({ spec }: ActionView, check: CheckView, { checks }: C
  * A pool that follows its pods may want no successor: there it is waited for as long as a node may take to get Ready, as
  * repair does. Everywhere else one is due, and waited for until it is there or the entry in the ledger is deleted.
  */
-function countedUntil(action: ActionView, { picture }: CheckContext): Instant {
+function countedUntil(action: ActionView, { picture }: Context): Instant {
   const pool = action.spec.nodePool === undefined ? undefined : picture.pool(action.spec.nodePool);
   if (pool === undefined || pool.effective.replicas !== undefined) return Number.POSITIVE_INFINITY;
   const ttl = parseDuration(pool.effective.template.readinessTTL);

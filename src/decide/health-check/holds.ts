@@ -5,16 +5,15 @@ import type { CheckView } from "../../snapshot/check-views.ts";
 import { formatTime } from "../../api/time.ts";
 import type { NodeView, PodView } from "../../snapshot/views.ts";
 import type { Limit } from "../caps.ts";
-import type { Proposal } from "../decision.ts";
+import type { Context, Proposal } from "../decision.ts";
 import type { Objection, Veto } from "../safety.ts";
 import { type Gate, gateOf, gateSentence } from "./gate.ts";
 import { isOfControlPlane } from "./manifest.ts";
 import { type Storm, stormOf } from "./storm.ts";
 import { clusterUpgrade, configuring } from "./upgrade.ts";
-import type { CheckContext } from "./words.ts";
 
 /** For one pass of the arbiter: each start is judged anew, and each check is looked at once. */
-export function remediationVeto(context: CheckContext): Veto {
+export function remediationVeto(context: Context): Veto {
   const holdByCheck = new Map<CheckView, Objection | undefined>();
   return proposal => {
     const check = checkOf(proposal, context);
@@ -26,12 +25,12 @@ export function remediationVeto(context: CheckContext): Veto {
   };
 }
 
-function isUnderWay(check: CheckView, { name }: NodeView, { checks }: CheckContext): boolean {
+function isUnderWay(check: CheckView, { name }: NodeView, { picture: { checks } }: Context): boolean {
   return checks.remediationsOf(check, name).length > 0;
 }
 
 /** What holds back every start of the check. */
-export function checkHold(check: CheckView, context: CheckContext): Objection | undefined {
+export function checkHold(check: CheckView, context: Context): Objection | undefined {
   const gate = gateOf(check, context);
   return (
     paused(check) ??
@@ -43,7 +42,7 @@ export function checkHold(check: CheckView, context: CheckContext): Objection | 
   );
 }
 
-function checkOf({ action, askedBy }: Proposal, { checks }: CheckContext): CheckView | undefined {
+function checkOf({ action, askedBy }: Proposal, { picture: { checks } }: Context): CheckView | undefined {
   if (action !== "Remediation" || askedBy.kind !== "NodeHealthCheck") return undefined;
   const check = checks.check(askedBy.name);
   return check?.uid === askedBy.uid ? check : undefined;
@@ -56,8 +55,8 @@ function paused({ name, effective: { pauseRequests } }: CheckView): Objection | 
 }
 
 /** Selector and remediations are locked while something is remediated: what is written now holds after that. */
-export function edited(check: CheckView, { checks }: CheckContext): Objection | undefined {
-  const under = checks.remediatedNodes(check).filter(node => isMadeUnderAnother(check, node, { checks }));
+export function edited(check: CheckView, { picture }: Context): Objection | undefined {
+  const under = picture.checks.remediatedNodes(check).filter(node => isMadeUnderAnother(check, node, { picture }));
   const [first] = under;
   if (first === undefined) return undefined;
   const others = under.length === 1 ? "" : ` and ${under.length - 1} more`;
@@ -71,7 +70,7 @@ export function edited(check: CheckView, { checks }: CheckContext): Objection | 
 export function isMadeUnderAnother(
   check: CheckView,
   nodeName: string,
-  { checks }: Pick<CheckContext, "checks">,
+  { picture: { checks } }: Pick<Context, "picture">,
 ): boolean {
   return checks
     .remediationsOf(check, nodeName)
@@ -101,7 +100,7 @@ function stormHold({ name }: CheckView, { isActive, endsAt }: Storm): Objection 
 }
 
 /** Where a PodDisruptionBudget stands over etcd, its word holds: unless this member does not serve anyway. */
-function etcdGuard(node: NodeView, { picture }: CheckContext): Objection | undefined {
+function etcdGuard(node: NodeView, { picture }: Context): Objection | undefined {
   if (!isOfControlPlane(node)) return undefined;
   for (const pod of [...picture.podsOn(node.name)].filter(isOfEtcd)) {
     if (!pod.isReady) continue;
@@ -121,8 +120,9 @@ function isOfEtcd({ namespace, labels }: PodView): boolean {
 }
 
 /** One node of the control plane at a time, over all checks and whoever takes one away. */
-export function controlPlaneLimit(context: CheckContext): Limit {
-  const { picture, checks } = context;
+export function controlPlaneLimit(context: Context): Limit {
+  const { picture } = context;
+  const { checks } = picture;
   const busy = new Set(checks.controlPlaneRemediations().map(({ nodeName }) => nodeName));
   for (const { node } of picture.departures()) {
     const view = picture.nodeByUid(node.uid);
@@ -139,7 +139,7 @@ export function controlPlaneLimit(context: CheckContext): Limit {
   };
 }
 
-function isNewOnControlPlane(proposal: Proposal, context: CheckContext): boolean {
+function isNewOnControlPlane(proposal: Proposal, context: Context): boolean {
   const check = checkOf(proposal, context);
   const node = context.picture.nodeByUid(proposal.node.uid);
   if (check === undefined || node === undefined || !isOfControlPlane(node)) return false;

@@ -4,9 +4,9 @@
 import { leaseHolder, nodeLeaseName, nodeLeaseNamespace } from "../../api/node-health-check-contract.ts";
 import { formatTime, type Instant, type Millis, minuteMs, secondMs } from "../../api/time.ts";
 import type { NodeLeaseView, StepView } from "../../snapshot/check-views.ts";
-import type { RemediationCommand } from "../decision.ts";
+import type { Context, RemediationCommand } from "../decision.ts";
 import type { Objection } from "../safety.ts";
-import type { CheckContext, Patient } from "./words.ts";
+import type { Patient } from "./words.ts";
 
 /** For a step without a time of its own. */
 const usualMs: Millis = 10 * minuteMs;
@@ -15,7 +15,7 @@ const bufferMs: Millis = minuteMs;
 type Case = Pick<Patient, "node" | "check">;
 
 /** Another holds it, and it has not run out. */
-export function heldByAnother({ node, check }: Case, { checks, now }: CheckContext): Objection | undefined {
+export function heldByAnother({ node, check }: Case, { picture: { checks }, now }: Context): Objection | undefined {
   const lease = checks.lease(node.name);
   if (lease === undefined || isOurs(lease, check.name) || !isValid(lease, now)) return undefined;
   const until = endOf(lease);
@@ -32,7 +32,7 @@ export function heldByAnother({ node, check }: Case, { checks, now }: CheckConte
 export function takeLease(
   { node, check }: Case,
   step: StepView,
-  { checks, now }: CheckContext,
+  { picture: { checks }, now }: Context,
 ): { readonly command?: RemediationCommand; readonly renewAt?: Instant } {
   const lease = checks.lease(node.name);
   const durationMs = (step.timeoutMs ?? usualMs) + bufferMs;
@@ -56,7 +56,7 @@ export function takeLease(
 export function giveBack(
   nodeName: string,
   checkName: string,
-  { checks }: Pick<CheckContext, "checks">,
+  { picture: { checks } }: Pick<Context, "picture">,
 ): readonly RemediationCommand[] {
   const lease = checks.lease(nodeName);
   if (lease === undefined || !isOurs(lease, checkName)) return [];

@@ -5,7 +5,7 @@ import { confirmedHealthyKey } from "../../api/node-health-check-contract.ts";
 import { endedStep } from "../../snapshot/ended-remediations.ts";
 import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, NodeView } from "../../snapshot/views.ts";
-import { type ActionProgress, nothing } from "../decision.ts";
+import { type Context, type ActionProgress, nothing } from "../decision.ts";
 import { ask } from "./ask.ts";
 import { carryOn } from "./course.ts";
 import { isMadeUnderAnother } from "./holds.ts";
@@ -14,17 +14,18 @@ import { isMadeBy } from "./manifest.ts";
 import { healthOf, isHealthy, isUnhealthy } from "./node-health.ts";
 import { forgetDelay, recover } from "./recovery.ts";
 import { isInSight } from "./templates.ts";
-import { type CheckContext, type CheckDecision, type Patient, together } from "./words.ts";
+import { type CheckDecision, type Patient, together } from "./words.ts";
 
-export function decideCheckedNode(name: string, context: CheckContext): CheckDecision {
+export function decideCheckedNode(name: string, context: Context): CheckDecision {
   const node = context.picture.node(name);
   if (node === undefined) return nothing;
-  const patients = context.checks.concerning(name).map(check => patientOf(node, check, context));
+  const patients = context.picture.checks.concerning(name).map(check => patientOf(node, check, context));
   return together([...patients.map(patient => decidePatient(patient, context)), confirmed(node, patients)]);
 }
 
-function patientOf(node: NodeView, check: CheckView, context: CheckContext): Patient {
-  const { picture, checks, epoch } = context;
+function patientOf(node: NodeView, check: CheckView, context: Context): Patient {
+  const { picture, epoch } = context;
+  const { checks } = picture;
   const open = picture.openActionOn(node.uid);
   const isOurs = open?.spec.action === "Remediation" && open.spec.askedBy.uid === check.uid;
   const isUsable = isOurs && !open.isProvisional && open.spec.epoch === epoch;
@@ -41,7 +42,7 @@ function patientOf(node: NodeView, check: CheckView, context: CheckContext): Pat
   };
 }
 
-function decidePatient(patient: Patient, context: CheckContext): CheckDecision {
+function decidePatient(patient: Patient, context: Context): CheckDecision {
   const { node, check, health, remediations, action, isSelected } = patient;
   // What is not understood or not seen whole is left as it is: a remediation that runs must not end by a doubt.
   if (check.selector === undefined || !isInSight(check, context)) return ask({ ...patient, isSelected: true }, context);
@@ -65,7 +66,7 @@ function decidePatient(patient: Patient, context: CheckContext): CheckDecision {
 }
 
 /** What the ledger says of it. */
-function keptInLedger(patient: Patient, action: ActionView, context: CheckContext): CheckDecision {
+function keptInLedger(patient: Patient, action: ActionView, context: Context): CheckDecision {
   const progress = progressOf(patient, action, context);
   if (progress === undefined) return nothing;
   const { name, uid, resourceVersion } = action;
@@ -77,7 +78,7 @@ function keptInLedger(patient: Patient, action: ActionView, context: CheckContex
 }
 
 /** Undefined: it says so already. */
-function progressOf(patient: Patient, action: ActionView, { now }: CheckContext): ActionProgress | undefined {
+function progressOf(patient: Patient, action: ActionView, { now }: Context): ActionProgress | undefined {
   const { node, check, health, remediations, isSelected } = patient;
   if (remediations.length > 0) return running(patient, action);
   const isWell = isHealthy(health) || !isSelected;

@@ -1,13 +1,12 @@
 // Remediations as commands and lanes name them.
 
 import { type KindName, keyOfObject, type RemediationView } from "../../snapshot/check-views.ts";
-import type { ObjectTarget } from "../decision.ts";
-import type { CheckContext } from "./words.ts";
+import type { Context, ObjectTarget } from "../decision.ts";
 
 /** Undefined: its kind is no longer served, so that nothing can be asked of it. */
 export function targetOf(
   remediation: RemediationView,
-  { checks }: Pick<CheckContext, "checks">,
+  { picture: { checks } }: Pick<Context, "picture">,
 ): ObjectTarget | undefined {
   const state = checks.kind(remediation);
   if (state.state !== "Served") return undefined;

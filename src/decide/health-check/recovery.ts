@@ -4,15 +4,15 @@
 import { confirmedHealthyKey, healthySinceKey } from "../../api/node-health-check-contract.ts";
 import { formatTime, type Instant } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
-import { nothing, type RemediationCommand } from "../decision.ts";
+import { type Context, nothing, type RemediationCommand } from "../decision.ts";
 import { unstamped } from "../ledger.ts";
 import { refused } from "./ask.ts";
 import { wellSince } from "./node-health.ts";
 import { targetOf } from "./objects.ts";
-import { type CheckContext, type CheckDecision, checkNotice, type Patient } from "./words.ts";
+import { type CheckDecision, checkNotice, type Patient } from "./words.ts";
 
 /** The remediations of a patient with no unhealthy condition, or of a node that was let go. */
-export function recover(patient: Patient, context: CheckContext): CheckDecision {
+export function recover(patient: Patient, context: Context): CheckDecision {
   const { node, check, remediations } = patient;
   const standing = remediations.filter(({ deletingSince }) => deletingSince === undefined);
   if (standing.length === 0) return remediations.length === 0 ? nothing : finishing(patient);
@@ -27,7 +27,7 @@ function isConfirmed({ node }: Patient): boolean {
   return node.annotations[confirmedHealthyKey] !== undefined;
 }
 
-type Delaying = { readonly why: string; readonly context: CheckContext };
+type Delaying = { readonly why: string; readonly context: Context };
 
 function delay(patient: Patient, standing: readonly RemediationView[], { why, context }: Delaying): CheckDecision {
   const { node, check } = patient;
@@ -49,14 +49,14 @@ function delay(patient: Patient, standing: readonly RemediationView[], { why, co
 }
 
 /** From when all stamps say it was healthy; from later, if its conditions say that it failed in between. */
-function delayEnds({ node, check, remediations }: Patient, context: CheckContext): Instant | undefined {
+function delayEnds({ node, check, remediations }: Patient, context: Context): Instant | undefined {
   const stamps = remediations.flatMap(({ healthySince }) => healthySince ?? []);
   if (stamps.length === 0) return undefined;
   return Math.max(...stamps, wellSince(node, check, context)) + check.healthyDelayMs;
 }
 
 /** It has failed again: what was counted of the delay is void. */
-export function forgetDelay({ node, remediations }: Patient, context: CheckContext): CheckDecision {
+export function forgetDelay({ node, remediations }: Patient, context: Context): CheckDecision {
   const stamped = remediations.filter(one => one.healthySince !== undefined && one.deletingSince === undefined);
   if (stamped.length === 0) return nothing;
   return {
@@ -68,7 +68,7 @@ export function forgetDelay({ node, remediations }: Patient, context: CheckConte
 function annotated(
   remediations: readonly RemediationView[],
   { value, why }: { readonly value: string | null; readonly why: string },
-  context: CheckContext,
+  context: Context,
 ): readonly RemediationCommand[] {
   return remediations.flatMap(one => {
     const remediation = targetOf(one, context);
@@ -77,7 +77,7 @@ function annotated(
   });
 }
 
-function remove({ check, remediations }: Patient, why: string, context: CheckContext): CheckDecision {
+function remove({ check, remediations }: Patient, why: string, context: Context): CheckDecision {
   const standing = remediations.filter(({ deletingSince }) => deletingSince === undefined);
   return {
     ...nothing,
@@ -89,7 +89,7 @@ function remove({ check, remediations }: Patient, why: string, context: CheckCon
 export function deletions(
   remediations: readonly RemediationView[],
   why: string,
-  context: Pick<CheckContext, "checks">,
+  context: Pick<Context, "picture">,
 ): readonly RemediationCommand[] {
   return remediations.flatMap(one => {
     const remediation = targetOf(one, context);

@@ -8,14 +8,13 @@ import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { NodeView } from "../../snapshot/views.ts";
 import { confirmedHealthyKey } from "../../api/node-health-check-contract.ts";
 import { sameConditions, withCondition } from "../conditions.ts";
-import type { ConditionChange, RemediationCommand } from "../decision.ts";
+import type { Context, ConditionChange, RemediationCommand } from "../decision.ts";
 import type { Objection } from "../safety.ts";
 import { isOver } from "./course.ts";
 import { isMadeBy } from "./manifest.ts";
 import { healthOf, isHealthy, isUnhealthy, wellSince } from "./node-health.ts";
 import { type Storm, stormConditions } from "./storm.ts";
 import type { Disabling } from "./templates.ts";
-import type { CheckContext } from "./words.ts";
 
 type Status = Omit<NodeHealthCheckStatus, "conditions" | "lastUpdateTime" | "inFlightRemediations">;
 type Entry = NonNullable<NodeHealthCheckStatus["unhealthyNodes"]>[number];
@@ -35,11 +34,7 @@ const namesMax = 10;
 const messageMax = 4_096;
 
 /** Undefined: what is written says it already. */
-export function statusUpdate(
-  check: CheckView,
-  findings: Findings,
-  context: CheckContext,
-): RemediationCommand | undefined {
+export function statusUpdate(check: CheckView, findings: Findings, context: Context): RemediationCommand | undefined {
   const entries = entriesOf(check, context);
   const status = statusOf(check, { findings, entries }, context);
   const conditions = conditionsOf(check, findings, context);
@@ -58,7 +53,7 @@ function isWritten({ status }: CheckView, shall: Status): boolean {
 
 type Seen = { readonly findings: Findings; readonly entries: readonly Entry[] };
 
-function statusOf(check: CheckView, { findings, entries }: Seen, { checks }: CheckContext): Required<Status> {
+function statusOf(check: CheckView, { findings, entries }: Seen, { picture: { checks } }: Context): Required<Status> {
   const observedNodes = checks.selectedCount(check);
   return {
     observedGeneration: check.generation,
@@ -84,8 +79,9 @@ function phaseOf(
 }
 
 /** Those that are unhealthy or remediated, also where the node itself is gone; in the order of names. */
-function entriesOf(check: CheckView, context: CheckContext): readonly Entry[] {
-  const { checks, picture, now } = context;
+function entriesOf(check: CheckView, context: Context): readonly Entry[] {
+  const { picture, now } = context;
+  const { checks } = picture;
   const nodes = new Map<string, NodeView | undefined>();
   for (const node of checks.notHealthy(check)) nodes.set(node.name, node);
   for (const name of checks.remediatedNodes(check)) nodes.set(name, picture.node(name));
@@ -112,17 +108,17 @@ function remediation({ apiVersion, kind, namespace, name, uid, createdAt, timedO
   };
 }
 
-function recoveryOf(node: NodeView, check: CheckView, context: CheckContext): Partial<Entry> {
+function recoveryOf(node: NodeView, check: CheckView, context: Context): Partial<Entry> {
   if (!isHealthy(healthOf(node, check, context))) return {};
   const isConfirmed = node.annotations[confirmedHealthyKey] !== undefined;
-  const stands = context.checks.remediationsOf(check, node.name).some(one => one.deletingSince === undefined);
+  const stands = context.picture.checks.remediationsOf(check, node.name).some(one => one.deletingSince === undefined);
   return {
     conditionsHealthyTimestamp: formatTime(wellSince(node, check, context)),
     ...(check.healthyDelayMs !== 0 && !isConfirmed && stands ? { healthyDelayed: true } : {}),
   };
 }
 
-function conditionsOf(check: CheckView, findings: Findings, context: CheckContext): readonly ConditionChange[] {
+function conditionsOf(check: CheckView, findings: Findings, context: Context): readonly ConditionChange[] {
   const told = [
     disabledCondition(findings),
     allowedCondition(findings),
@@ -148,8 +144,9 @@ function allowedCondition({ hold, disabling }: Findings): ConditionChange {
 }
 
 /** Nodes on which every remediation was tried in vain. */
-export function nodesWithoutTemplate(check: CheckView, context: CheckContext): readonly string[] {
-  const { checks, now } = context;
+export function nodesWithoutTemplate(check: CheckView, context: Context): readonly string[] {
+  const { picture, now } = context;
+  const { checks } = picture;
   return checks
     .notHealthy(check)
     .filter(node => isUnhealthy(healthOf(node, check, context), now))
@@ -162,7 +159,7 @@ export function nodesWithoutTemplate(check: CheckView, context: CheckContext): r
     .map(({ name }) => name);
 }
 
-function noTemplateLeft(check: CheckView, context: CheckContext): ConditionChange {
+function noTemplateLeft(check: CheckView, context: Context): ConditionChange {
   const type = "NoTemplateLeft";
   const names = nodesWithoutTemplate(check, context);
   if (names.length === 0) return { type, status: "False", reason: "TemplatesLeft", message: "" };

@@ -4,7 +4,7 @@
 import { remediationKind } from "../../api/node-health-check-contract.ts";
 import type { Resource } from "../../api/meta.ts";
 import { type CheckView, keyOfKind, type KindName, type KindState, type StepView } from "../../snapshot/check-views.ts";
-import type { CheckContext } from "./words.ts";
+import type { Context } from "../decision.ts";
 
 /** Reasons of the condition Disabled; the first three are medik8s' own. */
 export type Disabling = {
@@ -19,7 +19,7 @@ export type Disabling = {
 };
 
 /** Undefined: nothing disables it. */
-export function disablingOf(check: CheckView, context: CheckContext): Disabling | undefined {
+export function disablingOf(check: CheckView, context: Context): Disabling | undefined {
   const { name, invalid, steps } = check;
   if (invalid !== undefined) {
     const message = `NodeHealthCheck ${name} cannot be understood: ${invalid}`;
@@ -32,8 +32,8 @@ export function disablingOf(check: CheckView, context: CheckContext): Disabling 
   return undefined;
 }
 
-function stepProblem({ template }: StepView, context: CheckContext): Disabling | undefined {
-  const { checks } = context;
+function stepProblem({ template }: StepView, context: Context): Disabling | undefined {
+  const { checks } = context.picture;
   const made = { apiVersion: template.apiVersion, kind: remediationKind(template.kind) };
   const unread = kindProblem(template, checks.kind(template)) ?? kindProblem(made, checks.kind(made));
   if (unread !== undefined) return unread;
@@ -55,7 +55,11 @@ function stepProblem({ template }: StepView, context: CheckContext): Disabling |
 const machines = "openshift-machine-api";
 
 /** Of one kind several templates only where each of them says that it can be so. */
-function multiplicity({ template }: StepView, { steps }: CheckView, { checks }: CheckContext): Disabling | undefined {
+function multiplicity(
+  { template }: StepView,
+  { steps }: CheckView,
+  { picture: { checks } }: Context,
+): Disabling | undefined {
   const same = steps.filter(
     one => one.template.kind === template.kind && one.template.apiVersion === template.apiVersion,
   );
@@ -134,6 +138,6 @@ function remediationKinds({ steps, status }: CheckView): readonly KindName[] {
 }
 
 /** Whether all of its remediations are in the picture: until then nothing is concluded from one that is missing. */
-export function isInSight(check: CheckView, { checks }: Pick<CheckContext, "checks">): boolean {
+export function isInSight(check: CheckView, { picture: { checks } }: Pick<Context, "picture">): boolean {
   return remediationKinds(check).every(kind => ["Served", "NotFound"].includes(checks.kind(kind).state));
 }

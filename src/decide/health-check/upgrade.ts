@@ -5,18 +5,18 @@ import { clusterUpgradeAnnotation } from "../../api/safety-policy.ts";
 import { currentConfigKey, desiredConfigKey } from "../../api/node-health-check-contract.ts";
 import { formatTime, parseTime } from "../../api/time.ts";
 import type { CheckView } from "../../snapshot/check-views.ts";
+import type { Context } from "../decision.ts";
 import type { Objection } from "../safety.ts";
-import type { CheckContext } from "./words.ts";
 
 const code = "cluster-upgrading";
 
 /** Of the whole cluster. */
-export function clusterUpgrade(context: CheckContext): Objection | undefined {
+export function clusterUpgrade(context: Context): Objection | undefined {
   return announced(context) ?? undetected(context) ?? progressing(context);
 }
 
 /** The deadline that somebody, or the upgrade's own pipeline, has written. */
-function announced({ picture: { safety }, now }: CheckContext): Objection | undefined {
+function announced({ picture: { safety }, now }: Context): Objection | undefined {
   const written = safety.meta?.annotations[clusterUpgradeAnnotation];
   if (written === undefined) return undefined;
   const deadline = parseTime(written);
@@ -30,21 +30,22 @@ function announced({ picture: { safety }, now }: CheckContext): Objection | unde
   return { code, message, until: deadline.value, liftedBy };
 }
 
-function undetected({ checks: { upgrade } }: CheckContext): Objection | undefined {
+function undetected({ picture: { checks } }: Context): Objection | undefined {
+  const { upgrade } = checks;
   if (upgrade.failure === undefined) return undefined;
   const message = `Whether the cluster is being upgraded cannot be told: ${upgrade.failure}`;
   return { code: "upgrade-unknown", message, liftedBy: "leave to read ClusterVersions" };
 }
 
-function progressing({ checks: { upgrade } }: CheckContext): Objection | undefined {
-  const [first] = upgrade.progressing;
+function progressing({ picture: { checks } }: Context): Objection | undefined {
+  const [first] = checks.upgrade.progressing;
   if (first === undefined) return undefined;
   const message = `ClusterVersion ${first.name} is progressing: ${first.message}`;
   return { code, message, liftedBy: "the end of the upgrade" };
 }
 
 /** The machine-config operator is at work on a node that is not healthy: what else fails may be its doing. */
-export function configuring(check: CheckView, { checks }: CheckContext): Objection | undefined {
+export function configuring(check: CheckView, { picture: { checks } }: Context): Objection | undefined {
   const node = checks.notHealthy(check).find(({ annotations }) => {
     const desired = annotations[desiredConfigKey];
     return desired !== undefined && desired !== annotations[currentConfigKey];

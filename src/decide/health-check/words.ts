@@ -1,14 +1,10 @@
-// The words of health checks: what their rules are told beside the context of all rules, what they may command, and who
-// the patient is. Plain values.
+// The words of health checks: what their rules may answer beside what all rules may, and who the patient is. Plain values.
 
 import type { Instant } from "../../api/time.ts";
-import type { CheckPicture } from "../../snapshot/check-picture.ts";
 import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, NodeView } from "../../snapshot/views.ts";
-import type { Command, Context, Decision, Notice, RemediationCommand } from "../decision.ts";
+import type { Command, Decision, Notice, RemediationCommand } from "../decision.ts";
 import type { Health } from "./node-health.ts";
-
-export type CheckContext = Context & { readonly checks: CheckPicture };
 
 export type CheckCommand = Command | RemediationCommand;
 

@@ -12,12 +12,12 @@ import { ClusterPicture } from "../../snapshot/cluster-picture.ts";
 import type { ActionView, ConditionView, NodeView } from "../../snapshot/views.ts";
 import { ledgerRule } from "../actions.ts";
 import { arbitrate } from "../arbitrate.ts";
-import type { ActionProgress } from "../decision.ts";
+import type { Context, ActionProgress } from "../decision.ts";
 import { decideCheck } from "./check.ts";
 import { controlPlaneLimit, remediationVeto } from "./holds.ts";
 import { decideCheckedNode } from "./node.ts";
 import { aCheck, apiVersion, aTemplate, created, served, templateRef } from "../../../test/check-builders.ts";
-import type { CheckCommand, CheckContext, CheckDecision } from "./words.ts";
+import type { CheckCommand, CheckDecision } from "./words.ts";
 
 const unlimited = { cluster: "100%", zone: "100%", perWindow: { nodes: 1_000, duration: "1h" } };
 const safety = aSafetyPolicy({ caps: { repair: unlimited } });
@@ -102,15 +102,15 @@ class World {
     for (let index = 0; index < size; index++) this.putNode(index, "True");
   }
 
-  get context(): CheckContext {
+  get context(): Context {
     const settings = { cluster: "test", dryRun: false, foreignClaims: "ignore" } as const;
-    return { picture: this.picture, checks: this.checks, now: this.now, settings, epoch: 1 };
+    return { picture: this.picture, now: this.now, settings, epoch: 1 };
   }
 
   /** The same, by indexes that were made from nothing. */
-  get rebuilt(): CheckContext {
+  get rebuilt(): Context {
     const picture = ClusterPicture.rebuilt(this.picture);
-    return { ...this.context, picture, checks: picture.checks };
+    return { ...this.context, picture };
   }
 
   #putCheck(after: CheckView): void {
@@ -287,14 +287,14 @@ function progressed(
   };
 }
 
-function subjectsOf({ picture, checks }: CheckContext): readonly string[] {
+function subjectsOf({ picture }: Context): readonly string[] {
   return [
     ...[...picture.nodes()].map(({ name }) => `node/${name}`),
-    ...checks.all().map(({ name }) => `check/${name}`),
+    ...picture.checks.all().map(({ name }) => `check/${name}`),
   ];
 }
 
-function judged(subject: string, context: CheckContext): CheckDecision {
+function judged(subject: string, context: Context): CheckDecision {
   const name = subject.slice(subject.indexOf("/") + 1);
   return subject.startsWith("node/") ? decideCheckedNode(name, context) : decideCheck(name, context);
 }
