@@ -231,6 +231,11 @@ export class IndexedPicture {
       case "safety-policy":
       case "disruption-budget":
       case "volume-claim":
+      case "daemon-set":
+      case "namespace":
+      case "volume":
+      case "storage-class":
+      case "csi-node":
         return;
     }
   }

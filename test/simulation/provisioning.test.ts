@@ -79,7 +79,7 @@ function scenario(timeline: readonly { at: string; do: object }[]): Scenario {
       { count: { kind: "Pod", selector: "app=free", where: { "status.phase": "Running" }, is: podCount } },
       { count: { kind: "Pod", selector: "app=limited", where: { "status.phase": "Running" }, is: limit } },
     ],
-  } as unknown as Scenario;
+  };
 }
 
 test("no pod gets two claims, no pool passes its limits, and in the end every pod that can run does", async () => {

@@ -42,7 +42,12 @@ const offers: Offers = {
   lookAgainAt: undefined,
 };
 
-function plan(answer: Partial<Answer>, now = t0, more: Partial<Offers> = {}, isTaken = (_: string) => false) {
+function plan(
+  answer: Partial<Answer>,
+  now = t0,
+  more: Partial<Offers> = {},
+  isTaken: (name: string) => boolean = () => false,
+) {
   const whole = { placements: [], newNodes: [], unplaced: [], ...answer };
   const run = planOf(whole, { offers: { ...offers, ...more }, now, isTaken }, { work: 0 });
   for (;;) {
