@@ -1,6 +1,6 @@
 // Worlds for tests of health checks: everything is served and well unless a test says otherwise.
 
-import { aNode, at, aWorld, t0, type WorldOptions } from "./builders.ts";
+import { aNode, anAction, at, aWorld, t0, type WorldOptions } from "./builders.ts";
 import type { Manifest, Resource } from "../src/api/meta.ts";
 import type { NodeHealthCheckSpec, NodeHealthCheckStatus } from "../src/api/node-health-check.ts";
 import { leaseHolder } from "../src/api/node-health-check-contract.ts";
@@ -15,7 +15,7 @@ import type {
   UpgradeView,
 } from "../src/snapshot/check-views.ts";
 import { projectCheck, projectRemediation } from "../src/snapshot/project-check.ts";
-import type { NodeView } from "../src/snapshot/views.ts";
+import type { ActionView, NodeView } from "../src/snapshot/views.ts";
 import type { Context, RemediationCommand } from "../src/decide/decision.ts";
 
 const group = "test.example.org";
@@ -173,4 +173,24 @@ export function commandsOf<K extends RemediationCommand["kind"]>(
   kind: K,
 ): readonly Extract<RemediationCommand, { kind: K }>[] {
   return decision.commands.filter(command => command.kind === kind) as Extract<RemediationCommand, { kind: K }>[];
+}
+
+/** The ledger's entry for the remediation of n0, not begun. */
+export function remediating(check: CheckView, more: Parameters<typeof anAction>[1] = {}): ActionView {
+  return anAction("remediation-n0", {
+    node: "n0",
+    phase: "Pending",
+    ...more,
+    spec: {
+      action: "Remediation",
+      method: "Remediate",
+      askedBy: { kind: "NodeHealthCheck", name: check.name, uid: check.uid },
+      ...more.spec,
+    },
+  });
+}
+
+/** The same, begun. */
+export function running(check: CheckView): ActionView {
+  return remediating(check, { phase: "Running", status: { startedAt: formatTime(t0) } });
 }

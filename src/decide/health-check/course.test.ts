@@ -1,0 +1,292 @@
+import { describe, expect, test } from "vitest";
+import { aCondition, aNode, at, t0 } from "../../../test/builders.ts";
+import type { NodeHealthCheckSpec } from "../../api/node-health-check.ts";
+import { leaseHolder } from "../../api/node-health-check-contract.ts";
+import { formatTime, minuteMs } from "../../api/time.ts";
+import type { RemediationView } from "../../snapshot/check-views.ts";
+import { decideCheckedNode } from "./node.ts";
+import {
+  aCheck,
+  aCheckContext,
+  aLease,
+  apiVersion,
+  aRemediation,
+  aTemplate,
+  type CheckWorld,
+  commandsOf,
+  resourceOf,
+  someNodes,
+  templateRef,
+  remediating,
+  running,
+} from "../../../test/check-builders.ts";
+
+const web = aCheck("web");
+
+function decide(world: CheckWorld, node = "n0") {
+  return decideCheckedNode(node, aCheckContext({ checks: [web], nodes: someNodes(3, 1), ...world }));
+}
+
+function codes(world: CheckWorld, node = "n0") {
+  return decide(world, node).refusals.map(({ code }) => code);
+}
+
+describe("a start", () => {
+  test("takes the lease first, for the time of the step and a minute", () => {
+    const { commands } = decide({ actions: [remediating(web)] });
+    expect(commands).toMatchObject([
+      {
+        kind: "take-node-lease",
+        lease: { name: "node-n0", namespace: "medik8s-leases" },
+        node: { name: "n0", uid: "n0-uid" },
+        holder: leaseHolder("web"),
+        durationSeconds: 660,
+      },
+    ]);
+  });
+
+  test("takes over a lease that has run out, by its version", () => {
+    const lease = aLease("n0", { holder: "gone", renewedAt: t0, resourceVersion: "7" });
+    const [command] = commandsOf(decide({ actions: [remediating(web)], leases: [lease] }), "take-node-lease");
+    expect(command?.over).toEqual({ uid: lease.uid, resourceVersion: "7" });
+  });
+
+  test("then makes the object of the template, as the contract says", () => {
+    const labels = { "node-role.kubernetes.io/control-plane": "" };
+    const world = { nodes: someNodes(3, 1, { labels }), actions: [remediating(web)], leases: [aLease("n0")] };
+    const [command] = commandsOf(decide(world), "create-remediation");
+    expect(command?.manifest).toEqual({
+      apiVersion,
+      kind: "FenceRemediation",
+      metadata: {
+        name: "n0",
+        namespace: "fencing",
+        labels: {
+          "app.kubernetes.io/part-of": "node-healthcheck-controller",
+          "remediation.medik8s.io/isControlPlaneNode": "",
+        },
+        annotations: {
+          "remediation.medik8s.io/node-name": "n0",
+          "remediation.medik8s.io/template-name": "fence",
+          "fettle.dev/made-under": web.madeUnder,
+        },
+        ownerReferences: [
+          {
+            apiVersion: "remediation.medik8s.io/v1alpha1",
+            kind: "NodeHealthCheck",
+            name: "web",
+            uid: web.uid,
+            controller: false,
+          },
+        ],
+      },
+      spec: { strategy: "fence" },
+    });
+    expect(command?.action).toEqual({ name: "remediation-n0", uid: "remediation-n0-action-uid" });
+    expect(command?.resource).toEqual(resourceOf("FenceRemediation"));
+  });
+
+  test("is written down when the object is there", () => {
+    const world = {
+      actions: [remediating(web)],
+      leases: [aLease("n0")],
+      remediations: [aRemediation({ of: web, on: "n0" })],
+    };
+    expect(decide(world).commands).toMatchObject([
+      { kind: "update-action", progress: { phase: "Running", steps: [{ name: "remediation-1", isFinished: false }] } },
+    ]);
+  });
+
+  test("waits for an older leader's entry to be adopted, and for a provisional one to be real", () => {
+    expect(decide({ actions: [remediating(web)], epoch: 2 }).commands).toEqual([]);
+    expect(decide({ actions: [remediating(web, { isProvisional: true })] }).commands).toEqual([]);
+  });
+
+  test("is given up when the node has recovered before anything was done", () => {
+    const world = { nodes: someNodes(3, 0), actions: [remediating(web)], leases: [aLease("n0")] };
+    expect(decide(world).commands).toMatchObject([{ kind: "update-action", progress: { phase: "Abandoned" } }]);
+  });
+
+  test("waits while an older object of the name is being deleted", () => {
+    const going = aRemediation({ on: "n0", deletingSince: at("50m"), finalizers: ["fence.example.org"] });
+    const world = { actions: [remediating(web)], leases: [aLease("n0")], remediations: [going] };
+    expect(decide(world).refusals).toMatchObject([
+      { code: "still-being-removed", message: expect.stringContaining("fence.example.org") as string },
+    ]);
+  });
+
+  test("leaves an object of the name that is another's alone, and names the owner", () => {
+    const world = {
+      actions: [remediating(web)],
+      leases: [aLease("n0")],
+      remediations: [aRemediation({ of: aCheck("other"), on: "n0" })],
+    };
+    const found = decide(world);
+    expect(found.refusals).toMatchObject([
+      { code: "remediation-of-another", message: expect.stringContaining("NodeHealthCheck other") as string },
+    ]);
+    expect(found.commands).toEqual([]);
+  });
+
+  test("that the server refused is tried again at its time", () => {
+    const lane = `remediation/${apiVersion} FenceRemediation fencing/n0`;
+    const failure = { at: at("59m"), retryAt: at("61m"), count: 1, reason: "", message: "quota" };
+    const found = decide({ actions: [remediating(web)], leases: [aLease("n0")], failures: { [lane]: failure } });
+    expect(found.refusals).toMatchObject([{ code: "create-failed", until: at("61m") }]);
+    expect(found.commands).toEqual([]);
+  });
+
+  test("is not made on a node that is being deleted", () => {
+    const world = {
+      nodes: someNodes(3, 1, { deletingSince: t0 }),
+      actions: [remediating(web)],
+      leases: [aLease("n0")],
+    };
+    expect(codes(world)).toEqual(["node-going"]);
+  });
+});
+
+const steps: NodeHealthCheckSpec = {
+  escalatingRemediations: [
+    { remediationTemplate: templateRef("wipe", "WipeRemediationTemplate"), order: 30, timeout: "10m" },
+    { remediationTemplate: templateRef("fence"), order: 10, timeout: "5m" },
+    { remediationTemplate: templateRef("reboot", "RebootRemediationTemplate"), order: 20, timeout: "5m" },
+  ],
+};
+const escalating = aCheck("web", { spec: steps });
+const templates = [
+  aTemplate("fence"),
+  aTemplate("reboot", { kind: "RebootRemediationTemplate" }),
+  aTemplate("wipe", { kind: "WipeRemediationTemplate" }),
+];
+
+function step(kind: "Fence" | "Reboot" | "Wipe", views: Partial<RemediationView> = {}): RemediationView {
+  return aRemediation({
+    of: escalating,
+    on: "n0",
+    kind: `${kind}Remediation`,
+    templateName: kind.toLowerCase(),
+    ...views,
+  });
+}
+
+describe("escalation", () => {
+  const world = (remediations: readonly RemediationView[], more: CheckWorld = {}): CheckWorld => ({
+    checks: [escalating],
+    templates,
+    actions: [running(escalating)],
+    leases: [aLease("n0")],
+    remediations,
+    ...more,
+  });
+  const started = at("58m");
+
+  test("unsorted steps run in their order, whatever the list says", () => {
+    const [command] = commandsOf(decide(world([], { actions: [remediating(escalating)] })), "create-remediation");
+    expect(command?.manifest.kind).toBe("FenceRemediation");
+  });
+
+  test.each([
+    { now: started + 5 * minuteMs - 1, stamped: 0, wakeAt: started + 5 * minuteMs },
+    { now: started + 5 * minuteMs, stamped: 1, wakeAt: undefined },
+  ])("a step that has had its time is stamped at $now", ({ now, stamped, wakeAt }) => {
+    const found = decide(world([step("Fence", { createdAt: started })], { now }));
+    const stamps = commandsOf(found, "annotate-remediation");
+    expect(stamps.length).toBe(stamped);
+    if (stamped === 1) expect(stamps[0]?.annotations).toEqual({ "remediation.medik8s.io/nhc-timed-out": "" });
+    if (wakeAt !== undefined) expect(found.wakeAt).toBe(wakeAt);
+    expect(commandsOf(found, "create-remediation")).toEqual([]);
+  });
+
+  test("the next step is made once the stamp is seen", () => {
+    const found = decide(world([step("Fence", { createdAt: t0, timedOut: formatTime(at("5m")) })]));
+    expect(commandsOf(found, "create-remediation").map(({ manifest }) => manifest.kind)).toEqual(["RebootRemediation"]);
+  });
+
+  test("Succeeded=False ends a step before its time", () => {
+    const succeeded = aCondition("Succeeded", "False", { message: "no power" });
+    const found = decide(world([step("Fence", { createdAt: at("59m"), succeeded })]));
+    expect(commandsOf(found, "annotate-remediation").length).toBe(1);
+  });
+
+  test("Succeeded=True and still unhealthy: the next step without a stamp, when its time is up", () => {
+    const fenced = step("Fence", { createdAt: at("58m"), succeeded: aCondition("Succeeded", "True") });
+    expect(decide(world([fenced])).commands.map(({ kind }) => kind)).not.toContain("create-remediation");
+    const found = decide(world([fenced], { now: at("63m") }));
+    expect(commandsOf(found, "annotate-remediation")).toEqual([]);
+    expect(commandsOf(found, "create-remediation").length).toBe(1);
+  });
+
+  test("another unhealthy condition that is not due yet holds the next step back", () => {
+    const nodes = [aNode("n0", { ready: "Unknown", since: at("58m") }), aNode("b"), aNode("c")];
+    const remediations = [step("Fence", { createdAt: t0, timedOut: formatTime(at("5m")) })];
+    const early = decide(world(remediations, { nodes }));
+    expect(early.commands.filter(({ kind }) => kind !== "update-action")).toEqual([]);
+    expect(early.wakeAt).toBe(at("63m"));
+    expect(commandsOf(decide(world(remediations, { nodes, now: at("63m") })), "create-remediation").length).toBe(1);
+  });
+
+  test("after the last one nothing is left, and that is said", () => {
+    const over = { createdAt: t0, timedOut: formatTime(at("20m")) };
+    const found = decide(world([step("Fence", over), step("Reboot", over), step("Wipe", over)]));
+    expect(found.refusals.map(({ code }) => code)).toEqual(["no-template-left"]);
+    expect(found.notices.map(({ reason }) => reason)).toContain("NoTemplateLeft");
+    expect(commandsOf(found, "create-remediation")).toEqual([]);
+  });
+
+  test("goes on while the check is paused", () => {
+    const check = aCheck("web", { spec: { ...steps, pauseRequests: ["maintenance"] } });
+    const remediations = [aRemediation({ of: check, on: "n0", timedOut: formatTime(at("5m")) })];
+    const found = decide({ ...world(remediations), checks: [check], actions: [running(check)] });
+    expect(commandsOf(found, "create-remediation").length).toBe(1);
+  });
+
+  test("stops for an excluded node and leaves what is there", () => {
+    const nodes = someNodes(3, 1, { labels: { "remediation.medik8s.io/exclude-from-remediation": "true" } });
+    const found = decide(world([step("Fence", { timedOut: formatTime(at("5m")) })], { nodes }));
+    expect(found.refusals.map(({ code }) => code)).toEqual(["excluded"]);
+    expect(commandsOf(found, "delete-remediation")).toEqual([]);
+  });
+
+  test("the lease is renewed at half its time, for the step that runs", () => {
+    const remediations = [step("Fence", { createdAt: at("59m") })];
+    const lease = aLease("n0", { durationMs: 360_000, renewedAt: at("57m") });
+    const [renewed] = commandsOf(decide(world(remediations, { leases: [lease], now: at("1h") })), "take-node-lease");
+    expect(renewed).toMatchObject({ durationSeconds: 360, over: { uid: lease.uid } });
+    const early = decide(world(remediations, { leases: [lease], now: at("1h") - 1 }));
+    expect(commandsOf(early, "take-node-lease")).toEqual([]);
+    expect(early.wakeAt).toBe(at("1h"));
+  });
+
+  test("is not begun by an edit while it runs: what was written before holds", () => {
+    const edited = aCheck("web", { spec: { ...steps, selector: { matchLabels: { no: "node" } } } });
+    const remediations = [aRemediation({ of: escalating, on: "n0", timedOut: formatTime(at("5m")) })];
+    const found = decide({ ...world(remediations), checks: [edited] });
+    expect(found.refusals.map(({ code }) => code)).toEqual(["edited-while-remediating"]);
+    expect(commandsOf(found, "delete-remediation")).toEqual([]);
+  });
+});
+
+test("a third template of the same kind is reached, and each is named apart", () => {
+  const names = ["one", "two", "three"];
+  const check = aCheck("web", {
+    spec: {
+      escalatingRemediations: names.map((name, order) => ({
+        remediationTemplate: templateRef(name),
+        order,
+        timeout: "1m",
+      })),
+    },
+  });
+  const same = names.map(name => aTemplate(name, { supportsMultiple: true }));
+  const world = { checks: [check], templates: same, actions: [remediating(check)], leases: [aLease("n0")] };
+  const seen: RemediationView[] = [];
+  for (const name of names) {
+    const [command] = commandsOf(decide({ ...world, remediations: seen }), "create-remediation");
+    expect(command?.manifest.metadata.annotations?.["remediation.medik8s.io/template-name"]).toBe(name);
+    const made = command?.manifest.metadata.name ?? "";
+    seen.push(aRemediation({ of: check, on: "n0", name: made, templateName: name, timedOut: formatTime(at("2m")) }));
+  }
+  expect(new Set(seen.map(({ name }) => name)).size).toBe(3);
+  expect(codes({ ...world, remediations: seen })).toEqual(["no-template-left"]);
+});

@@ -1,0 +1,179 @@
+import { describe, expect, test } from "vitest";
+import { aNode, at } from "../../../test/builders.ts";
+import { type Instant, secondMs } from "../../api/time.ts";
+import type { RemediationView } from "../../snapshot/check-views.ts";
+import type { NodeView } from "../../snapshot/views.ts";
+import { decideCheckedNode } from "./node.ts";
+import {
+  aCheck,
+  aCheckContext,
+  aLease,
+  aRemediation,
+  type CheckWorld,
+  commandsOf,
+  resourceOf,
+  someNodes,
+  running,
+} from "../../../test/check-builders.ts";
+
+const web = aCheck("web");
+
+function decide(world: CheckWorld, node = "n0") {
+  return decideCheckedNode(node, aCheckContext({ checks: [web], nodes: someNodes(3, 1), ...world }));
+}
+
+function codes(world: CheckWorld, node = "n0") {
+  return decide(world, node).refusals.map(({ code }) => code);
+}
+
+describe("recovery", () => {
+  const well = someNodes(3, 0);
+  const made = aRemediation({ of: web, on: "n0", createdAt: at("30m") });
+  const world = (more: CheckWorld = {}): CheckWorld => ({
+    nodes: well,
+    actions: [running(web)],
+    leases: [aLease("n0")],
+    remediations: [made],
+    ...more,
+  });
+
+  test("removes the remediation at once, by its uid", () => {
+    const [command] = commandsOf(decide(world()), "delete-remediation");
+    expect(command?.remediation).toEqual({
+      resource: resourceOf("FenceRemediation"),
+      name: "n0",
+      namespace: "fencing",
+      uid: made.uid,
+    });
+  });
+
+  test("waits for finalizers, then ends the action and gives the lease back", () => {
+    const going = { ...made, deletingSince: at("50m"), finalizers: ["fence.example.org"] };
+    expect(codes(world({ remediations: [going] }))).toEqual(["remediation-finishing"]);
+    const ended = decide(world({ remediations: [] })).commands;
+    expect(ended).toMatchObject([
+      { kind: "update-action", progress: { phase: "Done", steps: [{ name: "ended", isFinished: true }] } },
+    ]);
+    expect(decide(world({ remediations: [], actions: [] })).commands).toMatchObject([{ kind: "release-node-lease" }]);
+  });
+
+  test("leaves a lease that is another's alone", () => {
+    const lease = aLease("n0", { holder: "node-maintenance" });
+    expect(decide({ nodes: well, leases: [lease] }).commands).toEqual([]);
+  });
+
+  test("happens under pause and upgrade too: a recovered node does not keep its remediation", () => {
+    const check = aCheck("web", { spec: { pauseRequests: ["upgrade"] } });
+    const upgrade = { isOpenShift: true, progressing: [{ name: "version", message: "working" }] };
+    const remediations = [aRemediation({ of: check, on: "n0" })];
+    const found = decide(world({ checks: [check], remediations, upgrade, actions: [running(check)] }));
+    expect(commandsOf(found, "delete-remediation").length).toBe(1);
+  });
+
+  test("own remediations from before, which the ledger does not know, are removed; another's are not", () => {
+    const remediations = [made, aRemediation({ of: aCheck("other"), on: "n1" })];
+    expect(commandsOf(decide(world({ actions: [], remediations })), "delete-remediation").length).toBe(1);
+    expect(decide(world({ actions: [], remediations }), "n1").commands).toEqual([]);
+  });
+
+  test("a node that leaves the selection by its labels is let go at once", () => {
+    const check = aCheck("web", { spec: { selector: { matchLabels: { role: "worker" } } } });
+    const remediations = [aRemediation({ of: check, on: "n0" })];
+    const found = decide({ checks: [check], nodes: someNodes(3, 1), remediations });
+    expect(commandsOf(found, "delete-remediation").length).toBe(1);
+    expect(found.proposals).toEqual([]);
+  });
+
+  test("a node that leaves the selection does not wait for healthyDelay", () => {
+    const check = aCheck("web", { spec: { selector: { matchLabels: { role: "worker" } }, healthyDelay: "-1s" } });
+    const found = decide({
+      checks: [check],
+      nodes: someNodes(3, 0),
+      remediations: [aRemediation({ of: check, on: "n0" })],
+    });
+    expect(commandsOf(found, "delete-remediation").length).toBe(1);
+  });
+
+  test("a remediation that somebody removed from an unhealthy node is asked for anew", () => {
+    const found = decide(world({ nodes: someNodes(3, 1), remediations: [] }));
+    expect(found.commands).toMatchObject([{ kind: "update-action", progress: { phase: "Done" } }]);
+    expect(decide({ actions: [] }).proposals.length).toBe(1);
+  });
+});
+
+describe("healthyDelay", () => {
+  const check = aCheck("web", { spec: { healthyDelay: "6s" } });
+  const recovered = at("1h");
+  const node = aNode("n0", { since: recovered });
+  const made = (views: Partial<RemediationView> = {}) => aRemediation({ of: check, on: "n0", ...views });
+  const world = (remediation: RemediationView, now: Instant, more: CheckWorld = {}): CheckWorld => ({
+    checks: [check],
+    nodes: [node, aNode("b")],
+    actions: [running(check)],
+    remediations: [remediation],
+    leases: [aLease("n0")],
+    now,
+    ...more,
+  });
+
+  test("the first sight of a healthy node is stamped", () => {
+    const [command] = commandsOf(decide(world(made(), recovered)), "annotate-remediation");
+    expect(command?.annotations).toEqual({ "remediation.medik8s.io/healthy-delay": "" });
+  });
+
+  test.each([
+    { after: 6 * secondMs - 1, removed: 0 },
+    { after: 6 * secondMs, removed: 1 },
+  ])("the remediation goes $after ms after it", ({ after, removed }) => {
+    const found = decide(world(made({ healthySince: recovered }), recovered + after));
+    expect(commandsOf(found, "delete-remediation").length).toBe(removed);
+    if (removed === 0) {
+      expect(found.refusals).toMatchObject([{ code: "healthy-delay", until: recovered + 6 * secondMs }]);
+      expect(found.wakeAt).toBe(recovered + 6 * secondMs);
+    }
+  });
+
+  test("a node that fails again during the delay begins it anew", () => {
+    const sick = [aNode("n0", { ready: "False", since: recovered + secondMs }), aNode("b")];
+    const stamped = made({ healthySince: recovered });
+    const failed = decide(world(stamped, recovered + 2 * secondMs, { nodes: sick }));
+    expect(commandsOf(failed, "annotate-remediation")[0]?.annotations).toEqual({
+      "remediation.medik8s.io/healthy-delay": null,
+    });
+    // Even if nobody saw it fail: its condition says that it is healthy only since then.
+    const again = [aNode("n0", { since: recovered + 5 * secondMs }), aNode("b")];
+    const unseen = decide(world(stamped, recovered + 6 * secondMs, { nodes: again }));
+    expect(commandsOf(unseen, "delete-remediation")).toEqual([]);
+    expect(unseen.wakeAt).toBe(recovered + 11 * secondMs);
+  });
+
+  const forEver = aCheck("web", { spec: { healthyDelay: "-1s" } });
+  const confirmed = { annotations: { "remediation.medik8s.io/manually-confirmed-healthy": "yes" } };
+  const negative = (nodes: readonly NodeView[], remediations: readonly RemediationView[]): CheckWorld => ({
+    checks: [forEver],
+    nodes,
+    remediations,
+    now: at("100h"),
+  });
+
+  test("negative, it lasts until somebody confirms", () => {
+    const kept = aRemediation({ of: forEver, on: "n0" });
+    expect(codes(negative([aNode("n0"), aNode("b")], [kept]))).toEqual(["awaits-confirmation"]);
+    const found = decide(negative([aNode("n0", confirmed), aNode("b")], [kept]));
+    expect(commandsOf(found, "delete-remediation").length).toBe(1);
+  });
+
+  test("a confirmation is taken off the node once it is used up, by a write that our own role allows", () => {
+    const kept = aRemediation({ of: forEver, on: "n0", deletingSince: at("99h") });
+    const early = decide(negative([aNode("n0", confirmed), aNode("b")], [kept]));
+    expect(early.commands).toEqual([]);
+    const found = decide(negative([aNode("n0", confirmed), aNode("b")], []));
+    expect(found.commands).toMatchObject([
+      {
+        kind: "update-node",
+        node: { name: "n0", uid: "n0-uid" },
+        change: { annotations: { "remediation.medik8s.io/manually-confirmed-healthy": null } },
+      },
+    ]);
+  });
+});
