@@ -8,16 +8,17 @@ import { recordEvent } from "./events.ts";
 import { type Change, isNotFound } from "./mirror.ts";
 import { fitCheck } from "./node-fit.ts";
 import { type Placed, placed, type Room, Rooms } from "./node-room.ts";
-import { controllerOf, hasEnded, isActive, type Node, type Pod } from "./objects.ts";
+import { hasEnded, isActive, type Node, type Pod } from "./objects.ts";
 import type { Picture } from "./picture.ts";
 import { affinityCheck } from "./pod-affinity.ts";
+import { likenessOf, RefusedPods } from "./refused-pods.ts";
 import { podResource } from "./resources.ts";
 import { spreadCheck } from "./topology-spread.ts";
 import { type Failed, Worker } from "./worker.ts";
 import { deepEqual } from "../json-value.ts";
 
 const schedulerName = "default-scheduler";
-/** What was refused is looked at again once in this time at most, however much changes. */
+/** What was refused is looked at again so long after something changed that may help, and no sooner after the last look. */
 const retryMs = 1000;
 const pass = "pass";
 
@@ -31,7 +32,7 @@ export class Scheduler {
   readonly #rooms = new Rooms();
   /** In the order in which they came. */
   readonly #pending = new Set<string>();
-  readonly #refused = new Set<string>();
+  readonly #refused = new RefusedPods();
   readonly #worker: Worker;
   #retriedAt = Number.NEGATIVE_INFINITY;
   #start = 0;
@@ -53,14 +54,16 @@ export class Scheduler {
     if (isGone) this.#rooms.nodeGone(object.metadata.name);
     else this.#rooms.nodeChanged(object);
     const looks = ({ metadata, spec, status }: Node) => [metadata.labels, spec, status.allocatable];
-    if (previous === undefined || !deepEqual(looks(object), looks(previous))) this.#pictureChanged();
+    if (previous !== undefined && !isGone && deepEqual(looks(object), looks(previous))) return;
+    const room = this.#rooms.roomByNode.get(object.metadata.name);
+    if (room === undefined ? this.#refused.areSomePeculiar : this.#refused.mayHelp(room)) this.#pictureChanged();
   }
 
   #podChanged({ key, object, previous, isGone }: Change<Pod>): void {
     const isOurs = !isGone && isPending(object);
     if (!isOurs) {
       this.#pending.delete(key);
-      this.#refused.delete(key);
+      this.#refused.forget(key);
     } else if (!this.#refused.has(key)) {
       this.#pending.add(key);
       this.#worker.add(pass);
@@ -70,20 +73,19 @@ export class Scheduler {
     if (!wasPlaced && !isPlaced) return;
     if (isSamePlace(previous, object, isGone)) return;
     this.#rooms.podChanged(object, isGone);
-    this.#pictureChanged();
+    if (isGone || hasEnded(object) || this.#refused.areSomePeculiar) this.#pictureChanged();
   }
 
-  /** Everything that waits may fit now. */
+  /** What waits may fit now. Not at once: nodes come in bursts, and the first would get everything. */
   #pictureChanged(): void {
-    if (this.#refused.size > 0) this.#worker.addAt(pass, Math.max(this.#clock.now(), this.#retriedAt + retryMs));
+    if (this.#refused.size > 0) this.#worker.addAt(pass, this.#clock.now() + retryMs);
   }
 
   async #pass(): Promise<void> {
     const now = this.#clock.now();
     if (this.#refused.size > 0 && now >= this.#retriedAt + retryMs) {
       this.#retriedAt = now;
-      for (const key of this.#refused) this.#pending.add(key);
-      this.#refused.clear();
+      for (const key of this.#refused.takeAll()) this.#pending.add(key);
     }
     const pods = [...this.#pending].flatMap(key => this.#picture.pods.get(key) ?? []).filter(isPending);
     this.#pending.clear();
@@ -93,7 +95,6 @@ export class Scheduler {
     for (const pod of pods) await this.#place(pod, hopeless);
   }
 
-  /** Pods of one controller that ask for the same and look at no other pod fail for the same reason. */
   async #place(pod: Pod, hopeless: Map<string, string>): Promise<void> {
     const likeness = likenessOf(pod);
     const known = likeness && hopeless.get(likeness);
@@ -102,7 +103,7 @@ export class Scheduler {
       if ("room" in verdict) await this.#bind(pod, verdict.room.node.metadata.name);
       else {
         if (likeness) hopeless.set(likeness, verdict.message);
-        this.#refused.add(keyIn(pod));
+        this.#refused.add(pod);
         await this.#refuse(pod, verdict.message);
       }
     } catch (error) {
@@ -120,7 +121,7 @@ export class Scheduler {
       spreadCheck(pod, this.#rooms),
       affinityCheck(candidate, this.#rooms, name => this.#picture.namespaces.get(name)?.metadata.labels),
     ].flatMap(check => check ?? []);
-    const rooms = [...this.#rooms.roomByNode.values()];
+    const rooms = this.#rooms.list;
     const enough = feasibleEnough(rooms.length);
     const countByReason = new Map<string, number>();
     let best: { room: Room; score: number } | undefined;
@@ -153,8 +154,12 @@ export class Scheduler {
   async #refuse(pod: Pod, message: string): Promise<void> {
     const before = conditionOf(pod, "PodScheduled");
     if (before?.status === "False" && before.message === message) return;
+    const now = this.#clock.now();
+    const tellAt = this.#refused.tellAt(keyIn(pod));
+    if (tellAt > now) return this.#worker.addAt(pass, Math.max(tellAt, this.#retriedAt + retryMs));
+    this.#refused.told(keyIn(pod), now);
     const verdict: Verdict = { type: "PodScheduled", status: "False", reason: "Unschedulable", message };
-    const condition = { ...withTransition(before, verdict, this.#clock.now()), lastProbeTime: null };
+    const condition = { ...withTransition(before, verdict, now), lastProbeTime: null };
     const body = { metadata: { uid: pod.metadata.uid }, status: { conditions: [condition] } };
     await this.#picture.pods.patch(pod, { type: "strategic", body }, { subresource: "status" });
     await recordEvent(this.#picture, pod, {
@@ -186,13 +191,6 @@ function isSamePlace(before: Pod | undefined, after: Pod, isGone: boolean): bool
   const isKept = before.spec.nodeName === after.spec.nodeName && hasEnded(before) === hasEnded(after);
   const isStaying = before.metadata.deletionTimestamp === after.metadata.deletionTimestamp;
   return isKept && isStaying && deepEqual(before.metadata.labels, after.metadata.labels);
-}
-
-function likenessOf(pod: Pod): string | undefined {
-  const { affinity, topologySpreadConstraints } = pod.spec;
-  const owner = controllerOf(pod);
-  if (owner === undefined || affinity !== undefined || topologySpreadConstraints !== undefined) return undefined;
-  return JSON.stringify([owner.uid, pod.metadata.labels]);
 }
 
 /** In large clusters a sample is enough, as for kube-scheduler: half of the nodes or less, never below 100 or 5 %. */
