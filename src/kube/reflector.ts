@@ -16,6 +16,7 @@ const PAGE_ITEMS_MAX = 500;
 const SILENCE_MAX_MS = 65_000;
 // A list may take its time before its first object comes.
 const LIST_SILENCE_MAX_MS = 90_000;
+// The first list after a silence may have gone into the same hole; each further one is given more time, up to the above.
 const PROBE_SILENCE_MAX_MS = 15_000;
 // After an outage a watch goes on where it was, and on a busy kind something comes at once.
 const RESUMED_SILENCE_MAX_MS = 5_000;
@@ -78,6 +79,8 @@ export class Reflector<T> {
   /** The last watch was silent for too long, and nothing has come since. */
   #doubtful = false;
   #incompleteCount = 0;
+  /** In a row, since something last came. */
+  #silentProbes = 0;
   #resourceVersion: string | undefined;
   #lastEventAt: number;
   #lastError: Error | undefined;
@@ -233,6 +236,7 @@ export class Reflector<T> {
   #working(): void {
     this.#healthy = true;
     this.#doubtful = false;
+    this.#silentProbes = 0;
     this.#lastError = undefined;
     this.#backoff.reset();
   }
@@ -322,6 +326,7 @@ export class Reflector<T> {
     }
     this.#counts.silences++;
     this.#doubtful = true;
+    if (session.probing && session.listing) this.#silentProbes++;
     const message = `The watch was silent for ${Math.round(this.ageMs() / 1000)} s.`;
     this.#ended(session, new SilenceError(message, { sent: true }), false);
   }
@@ -329,7 +334,8 @@ export class Reflector<T> {
   /** When silence so far would be too long. A long watch is not given a new minute by having been opened anew. */
   #silentAt({ listing, probing, startedAt, lastAt }: Session): number {
     if (!listing) return Math.max(this.#lastEventAt + SILENCE_MAX_MS, startedAt + RESUMED_SILENCE_MAX_MS);
-    return lastAt + (probing ? PROBE_SILENCE_MAX_MS : LIST_SILENCE_MAX_MS);
+    const patienceMs = PROBE_SILENCE_MAX_MS * 2 ** this.#silentProbes;
+    return lastAt + (probing ? Math.min(patienceMs, LIST_SILENCE_MAX_MS) : LIST_SILENCE_MAX_MS);
   }
 
   #after(delayMs: number): void {

@@ -22,9 +22,10 @@ function recovery(): Story {
     scenario: story({
       cluster: { manifests: [claim()] },
       timeline: [
-        { at: "20m", do: { watch: { fault: "Delay", delay: "60s", for: "10m", resources: ["nodes"] } } },
+        // Soon enough for the watch to be in its slow step again when it matters.
+        { at: "10m", do: { watch: { fault: "Delay", delay: "30s", for: "20m", resources: ["nodes"] } } },
         { at: "20m", do: simulate("silent") },
-        { at: "21m30s", do: simulate("") },
+        { at: "21m5s", do: simulate("") },
       ],
       expect: untouched,
     }),
