@@ -25,21 +25,53 @@ const poolWith = (record: LaunchRecord) => aPool("web", { annotations: { [key]: 
 describe("how a launch ended", () => {
   const launchFailed = aCondition("Launched", "False", { reason: "InsufficientCapacity", since: at("7s") });
 
+  const registered = (since: Instant, more: Parameters<typeof aClaim>[1] = {}) =>
+    aClaim("a", { ...more, conditions: [aCondition("Registered", "True", { since }), ...(more.conditions ?? [])] });
+  const readyAt = (after: string) => ({ status: { firstReadyTime: formatTime(at(after)) } });
+  const initialized = aCondition("Initialized", "True");
+
   test.each<[string, ReturnType<typeof aClaim>, boolean | undefined, Instant?]>([
-    ["well, when its node registered", aClaim("a", { stage: "registered" }), true, t0],
-    ["well still, when its node goes", aClaim("a", { stage: "registered", deletingSince: at("1h") }), true, t0],
+    ["well, when its node was Ready", registered(at("1m"), readyAt("2m")), true, at("2m")],
+    ["well, when its node is initialized", registered(at("1m"), { conditions: [initialized] }), true, at("1m")],
+    ["well still, when it goes", registered(at("1m"), { ...readyAt("2m"), deletingSince: at("1h") }), true, at("2m")],
+    ["well at its registration, whatever time before it says", registered(at("3m"), readyAt("2m")), true, at("3m")],
+    ["well within its time, whatever time to come it says", registered(at("3m"), readyAt("9h")), true, at("18m")],
+    [
+      "well at its registration, when its readinessTTL cannot be read",
+      registered(at("3m"), { ...readyAt("9h"), spec: { readinessTTL: "soon" } }),
+      true,
+      at("3m"),
+    ],
     ["badly, when nothing was launched", aClaim("a", { stage: "new", conditions: [launchFailed] }), false, at("7s")],
     ["nobody knows while it waits for its node", aClaim("a", { stage: "launched" }), undefined],
+    ["nobody knows while its node boots", registered(at("1m")), undefined],
     [
-      "nobody knows when it goes one millisecond before its readinessTTL",
-      aClaim("a", { stage: "launched", deletingSince: at("15m") - 1 }),
+      "nobody knows when it goes more than a minute before its readinessTTL",
+      aClaim("a", { stage: "launched", deletingSince: at("14m") - 1 }),
       undefined,
+    ],
+    [
+      "badly, when it goes at its readinessTTL without a node, by a clock that is a minute behind",
+      aClaim("a", { stage: "launched", deletingSince: at("14m") }),
+      false,
+      at("14m"),
     ],
     [
       "badly, when it goes at its readinessTTL without a node",
       aClaim("a", { stage: "launched", deletingSince: at("15m") }),
       false,
       at("15m"),
+    ],
+    [
+      "nobody knows when its node is taken away while it may still become Ready",
+      registered(at("1m"), { deletingSince: at("15m") - 1 }),
+      undefined,
+    ],
+    [
+      "badly, when its node was never Ready and goes at its readinessTTL from its registration",
+      registered(at("1m"), { deletingSince: at("16m") }),
+      false,
+      at("16m"),
     ],
     [
       "nobody knows when its readinessTTL cannot be read",
@@ -52,8 +84,7 @@ describe("how a launch ended", () => {
   });
 
   test("is kept in whole seconds, as objects keep their times", () => {
-    const conditions = [aCondition("Registered", "True", { since: at("1s") + 999 })];
-    expect(launchResultOf(aClaim("a", { conditions }))?.at).toBe(at("1s"));
+    expect(launchResultOf(registered(at("1s") + 999, { conditions: [initialized] }))?.at).toBe(at("1s"));
   });
 });
 
@@ -154,7 +185,7 @@ describe("NodeRegistrationHealthy", () => {
   test("says how many", () => {
     expect(registrationHealth(recorded(bad("a", "1m"), bad("b", "2m"), good("c", "3m")))).toMatchObject({
       reason: "RegistrationFailed",
-      message: "2 of the last 3 launches brought no node.",
+      message: "2 of the last 3 launches brought no node that was Ready.",
     });
   });
 });

@@ -116,7 +116,7 @@ export function registrationHealth({ results }: LaunchRecord, stuck?: ClaimView)
   }
   const failures = results.filter(({ isGood }) => !isGood).length;
   if (failures >= failuresMax) {
-    const message = `${failures} of the last ${results.length} launches brought no node.`;
+    const message = `${failures} of the last ${results.length} launches brought no node that was Ready.`;
     return { type, status: "False", reason: "RegistrationFailed", message };
   }
   if (failures < results.length) return { type, status: "True", reason: type, message: "" };

@@ -55,7 +55,7 @@ function poolHold(pool: PoolView, now: Instant): Hold | undefined {
     reason: "LaunchBackoff",
     message,
     until,
-    liftedBy: `a node of pool ${name} that registers, or a change of its template`,
+    liftedBy: `a node of pool ${name} that becomes Ready, or a change of its template`,
   };
 }
 

@@ -198,6 +198,22 @@ describe("failed launches", () => {
     expect(conditionOf(decision, "NodeRegistrationHealthy")).toMatchObject({ status: "Unknown" });
   });
 
+  test("are those too whose node came and was never Ready; what ends the waiting is one that was", () => {
+    const registered = (name: string, more: object = {}) =>
+      aClaim(name, { pool: "web", stage: "registered", createdAt: t0, ...more });
+    const view = aPool("web");
+    const boots = decide({ claims: [registered("a")] }, at("1m"));
+    expect(conditionOf(boots, "NodeRegistrationHealthy")?.status).toBe("Unknown");
+    const went = decide({ pools: [view], claims: [registered("a", { deletingSince: at("15m") })] }, at("15m"));
+    expect(changeOf(went)?.status?.launchBackoff).toEqual({ failures: 1, until: "2026-01-01T00:16:00Z" });
+    const noted = after(view, went);
+    const next = registered("b", { status: { firstReadyTime: formatTime(at("17m")) } });
+    const ready = { ...next, conditions: [aCondition("Registered", "True", { since: at("16m30s") })] };
+    const up = decide({ pools: [noted], claims: [ready] }, at("17m"));
+    expect(changeOf(up)?.status?.launchBackoff).toEqual({ failures: 0, until: "2026-01-01T00:17:00Z" });
+    expect(conditionOf(up, "NodeRegistrationHealthy")?.status).toBe("True");
+  });
+
   test("are not forgotten when the pool shall have more nodes", () => {
     const noted = after(aPool("web"), decide({ claims: [failed("a", at("1m"))] }));
     const { effective } = aPool("web", { spec: { limits: { nodes: 7 }, weight: 3 } });

@@ -3,6 +3,7 @@
 // node: both are taken as they are.
 
 import type { Evidence } from "../../api/node-action.ts";
+import type { NodeClaimSpec } from "../../api/node-claim.ts";
 import type { NodePoolSpec } from "../../api/node-pool.ts";
 import type { KubeObject } from "../../api/meta.ts";
 import { parseDuration } from "../../api/time.ts";
@@ -46,8 +47,10 @@ function isDue(judging: Judging, node: StoredNode, evidence: Evidence): boolean 
       const aheadMs = Math.max(0, process.jumpMs) + roundingMs;
       return history.total(uid, { type, status }, [clock.now() - windowMs, clock.now()]) + aheadMs >= borneMs;
     }
-    case "NeverReady":
-      return !history.wasEver(uid, "Ready", "True") && Date.parse(creationTimestamp) + readyInMs <= now;
+    case "NeverReady": {
+      const hadMs = readyInMsOf(judging, node);
+      return !history.wasEver(uid, "Ready", "True") && Date.parse(creationTimestamp) + hadMs <= now;
+    }
     default:
       return true;
   }
@@ -59,6 +62,12 @@ function believed({ process, history }: Judging, { metadata, status }: StoredNod
   const since = history.since(metadata.uid, type, condition?.status ?? "") ?? Number.POSITIVE_INFINITY;
   const word = Date.parse(condition?.lastTransitionTime ?? "");
   return process.startedAt > since && word < since ? word : Number.POSITIVE_INFINITY;
+}
+
+/** As its claim has it, which never changes. */
+function readyInMsOf({ ledger }: WriteContext, { spec }: StoredNode): number {
+  const [claim] = ledger.claimsOf(spec.providerID);
+  return lengthOf((claim?.["spec"] as NodeClaimSpec | undefined)?.readinessTTL) ?? readyInMs;
 }
 
 function repairOf({ ledger, objects }: WriteContext, { spec }: StoredNode): Repair | undefined {
