@@ -104,7 +104,7 @@ export const sightMutants: readonly Mutant[] = [
       return { departures: () => departures().filter(({ action }) => action?.spec.action !== "Deletion") };
     },
     story: "a cap beside a drain that is held",
-    caughtBy: "I1",
+    caughtBy: "incremental",
   },
   {
     name: "a window forgets what has gone",
