@@ -59,6 +59,12 @@ export const stories: readonly Story[] = [
     play: rebooted,
   },
   {
+    title:
+      "a kubelet falls silent: its node is Unknown, repaired at its toleration's end and replaced, its pods elsewhere",
+    name: "silent",
+    play: fellSilent,
+  },
+  {
     title: "an instance that vanishes is missed, and its pool replaces it",
     name: "vanished",
     isLong: true,
@@ -240,6 +246,43 @@ async function rebooted(stage: Stage): Promise<void> {
   expect(await stage.instances(claim)).toMatchObject([{ rebootCount: 1 }]);
   expect((await stage.pods()).map(({ metadata }) => metadata.uid)).toEqual([before?.metadata.uid]);
   expect((await stage.claims()).map(({ metadata }) => metadata.uid)).toEqual([claim.metadata.uid]);
+}
+
+async function fellSilent(stage: Stage): Promise<void> {
+  // So many that one is within every cap, whatever other stories have used of them.
+  const replicas = 6;
+  const tolerationSeconds = 12;
+  await stage.create(nodePools.resource, {
+    metadata: { name: stage.named("workers") },
+    spec: {
+      replicas,
+      repair: { policies: [{ conditionType: "Ready", toleration: `${tolerationSeconds}s` }] },
+      template: { metadata: { labels: stage.labels }, spec: {} },
+    },
+  });
+  const claims = await stage.ready(replicas);
+  await someWork(stage);
+  const [before] = await stage.pods();
+  const sick = claims.find(({ status }) => status?.nodeName === before?.spec.nodeName) as Claim;
+  await stage.patch(nodes, before?.spec.nodeName ?? "", {
+    metadata: { annotations: { [simulateAnnotation]: "silent" } },
+  });
+  await stage.gone(sick);
+  const action = await theActionDone(stage, sick);
+  expect(action.spec).toMatchObject({ action: "Repair", method: "Terminate", termination: "Forceful" });
+  const evidence = { kind: "Condition", conditionType: "Ready", conditionStatus: "Unknown" };
+  expect(action.spec.evidence).toMatchObject([evidence]);
+  const since = Date.parse(action.spec.evidence[0]?.since ?? "");
+  expect(Date.parse(action.spec.decidedAt)).toBeGreaterThanOrEqual(since + tolerationSeconds * secondMs);
+  // Its budget lets none go: a dead node's pods are not asked.
+  await stage.world.until("the pod to run elsewhere", async () => {
+    const [pod, ...more] = await stage.pods();
+    const isElsewhere = pod !== undefined && pod.metadata.uid !== before?.metadata.uid && more.length === 0;
+    return isElsewhere && isReady(pod) && pod.spec.nodeName !== before?.spec.nodeName ? true : undefined;
+  });
+  const standing = await stage.ready(replicas);
+  expect(namesOf(standing)).not.toContain(sick.metadata.name);
+  expect(await stage.actions(...standing)).toEqual([]);
 }
 
 async function vanished(stage: Stage): Promise<void> {
