@@ -22,6 +22,12 @@ function story(problem: Problem, answer: Answer, breaches: readonly Breach[]): s
   );
 }
 
+/** The same problem with every list of it in the opposite order. */
+function backwards(problem: Problem): Problem {
+  const lists = Object.entries(problem).map(([name, list]): [string, unknown] => [name, [...list].reverse()]);
+  return { ...problem, ...Object.fromEntries(lists) };
+}
+
 describe(`the solver, in ${runs} random worlds of seed ${seed}`, () => {
   test("breaks no rule and leaves no pod out that would fit somewhere", () => {
     fc.assert(
@@ -29,6 +35,15 @@ describe(`the solver, in ${runs} random worlds of seed ${seed}`, () => {
         const answer = solveNow(problem);
         const breaches = verify(problem, answer);
         expect(breaches.length === 0 ? "" : story(problem, answer, breaches)).toBe("");
+      }),
+      { numRuns: runs, seed },
+    );
+  });
+
+  test("answers the same whatever the order of what it is given", () => {
+    fc.assert(
+      fc.property(worlds, problem => {
+        expect(solveNow(backwards(problem))).toEqual(solveNow(problem));
       }),
       { numRuns: runs, seed },
     );

@@ -4,6 +4,7 @@
 
 import { hostnameKey } from "../../api/node.ts";
 import type { Count } from "./census.ts";
+import type { Counter } from "./counter.ts";
 import { clash } from "./host-ports.ts";
 import type { Kind, SpreadRule } from "./kind.ts";
 import type { OpenNode } from "./node-view.ts";
@@ -25,7 +26,11 @@ export type Surroundings = {
   texts: Texts;
   /** The least number of pods a host has that the rule counts; 0 while new hosts can be had. */
   hostMin(rule: SpreadRule, kind: Kind): number;
+  /** Of counts whose domains may not become more: those that there are. See settled.ts. */
+  settled: SettledDomains;
 };
+
+export type SettledDomains = ReadonlyMap<Count, ReadonlySet<number>>;
 
 /** `holds`: whether a state leaves a type that is large enough. Of several ways to admit the pod one that does is taken. */
 export function admit(
@@ -52,10 +57,18 @@ function amongOthers(kind: Kind, node: OpenNode, attempt: Attempt): State | Trou
   const { around } = attempt;
   const narrow = (count: Count, isAllowed: (pods: number) => boolean, needsLabel: boolean): boolean => {
     if (count.isHost) return isAllowed(count.counter.count(node.host));
-    const next = narrowed(state, count, { isAllowed, needsLabel, around });
+    const isRight = (domain: number) => isAllowed(count.counter.count(domain));
+    const next = narrowed(state, count, { isRight, needsLabel, around });
     if (next !== undefined) state = next;
     return next !== undefined;
   };
+  for (const [count, domains] of around.settled) {
+    if (count.isHost && !domains.has(node.host)) return "topology spread";
+    if (count.isHost) continue;
+    const next = narrowed(state, count, { isRight: domain => domains.has(domain), needsLabel: false, around });
+    if (next === undefined) return "topology spread";
+    state = next;
+  }
   for (const count of kind.antis) if (!narrow(count, isNone, false)) return "pod anti-affinity";
   for (const count of kind.group.repelled) if (!narrow(count, isNone, false)) return "anti-affinity of other pods";
   for (const { counts, self } of kind.affinities) {
@@ -72,17 +85,28 @@ function amongOthers(kind: Kind, node: OpenNode, attempt: Attempt): State | Trou
 const isNone = (pods: number) => pods === 0;
 
 export function leastOf(rule: SpreadRule, kind: Kind, around: Surroundings): number {
-  if (rule.count.isHost) return around.hostMin(rule, kind);
-  const { counter } = rule.count;
+  const { counter, isHost } = rule.count;
+  const settled = around.settled.get(rule.count);
+  if (settled !== undefined) return settled.size < rule.minDomains ? 0 : leastAmong(settled, counter);
+  if (isHost) return around.hostMin(rule, kind);
   return counter.domainCount < rule.minDomains ? 0 : counter.min();
 }
 
-type Narrowing = { isAllowed: (pods: number) => boolean; needsLabel: boolean; around: Surroundings };
+function leastAmong(domains: Iterable<number>, counter: Counter): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (const domain of domains) {
+    least = Math.min(least, counter.count(domain));
+    if (least === 0) break;
+  }
+  return least;
+}
 
-function narrowed(state: State, { counter }: Count, { isAllowed, needsLabel, around }: Narrowing): State | undefined {
+type Narrowing = { isRight: (domain: number) => boolean; needsLabel: boolean; around: Surroundings };
+
+function narrowed(state: State, { counter }: Count, { isRight, needsLabel, around }: Narrowing): State | undefined {
   const values = state.template.values(state, counter.key);
   if (values.length === 0) return needsLabel ? undefined : state;
-  const allowed = values.filter(value => isAllowed(counter.count(around.texts.id(value))));
+  const allowed = values.filter(value => isRight(around.texts.id(value)));
   // Types that lack the label may be among those left: where it is needed they go.
   if (allowed.length === values.length && (!needsLabel || isSure(state, counter.key))) return state;
   if (!needsLabel)

@@ -10,6 +10,8 @@ export class Counter {
   readonly #countByDomain = new Map<number, number>();
   /** Domains and the number of nodes that make them exist. */
   readonly #nodesByDomain = new Map<number, number>();
+  /** Domains that exist once a pool launches a node there; they count from the start. */
+  readonly #offered = new Set<number>();
   #min: number | undefined;
   #atMin = 0;
 
@@ -30,6 +32,12 @@ export class Counter {
     if (by < 0 ? before <= this.#min : before === this.#min && --this.#atMin === 0) this.#min = undefined;
   }
 
+  offerDomain(domain: number): void {
+    if (this.#offered.has(domain)) return;
+    this.#offered.add(domain);
+    this.addDomain(domain);
+  }
+
   addDomain(domain: number): void {
     this.#nodesByDomain.set(domain, (this.#nodesByDomain.get(domain) ?? 0) + 1);
     this.#min = undefined;
@@ -44,6 +52,13 @@ export class Counter {
 
   get domainCount(): number {
     return this.#nodesByDomain.size;
+  }
+
+  /** Those that nodes make exist today. */
+  realDomains(): number[] {
+    return [...this.#nodesByDomain].flatMap(([domain, nodes]) =>
+      nodes > (this.#offered.has(domain) ? 1 : 0) ? [domain] : [],
+    );
   }
 
   /** Of the emptiest domain; without any domain 0. */

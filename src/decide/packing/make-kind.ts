@@ -1,11 +1,13 @@
 // Makes a kind of a pod: its rules resolved against the census and the labels that nodes can have.
 
+import { hostnameKey } from "../../api/node.ts";
 import type { Pod } from "../../api/pod.ts";
 import type { Count, NodeFilter } from "./census.ts";
 import type { AffinityRule, Footprint, Kind, SpreadRule } from "./kind.ts";
 import type { PictureParts } from "./picture-parts.ts";
 import { type AffinityTerm, affinityTerm, selects, spreadPods } from "./pod-terms.ts";
 import { pairs, type Requirements, type SetByKey, setsOfLabels, setsOfTerms } from "./requirements.ts";
+import { isSure, type State } from "./template.ts";
 import type { Wishes } from "./wishes.ts";
 
 type Input = { pod: Pod; signature: string; wishes: Wishes; footprint: Footprint };
@@ -107,9 +109,20 @@ function addPoolDomains(picture: PictureParts, pod: Pod, count: Count): void {
     if (limitedNodes < 1 || !template.toleratedBy(pod.spec.tolerations ?? [], false)) continue;
     const places = count.filter?.alternatives ?? [picture.table.none];
     for (const place of places) {
-      const state = template.join(template.root, place);
+      const state = withAllKeys(template.join(template.root, place), count.filter?.keys ?? []);
       for (const value of state === undefined ? [] : template.values(state, count.counter.key)) domains.add(value);
     }
   }
-  for (const value of domains) count.counter.addDomain(picture.texts.id(value));
+  for (const value of domains) count.counter.offerDomain(picture.texts.id(value));
+}
+
+// A node without one of the keys is none that the constraint looks at.
+function withAllKeys(state: State | undefined, keys: readonly string[]): State | undefined {
+  let result = state;
+  for (const key of keys) {
+    if (result === undefined || key === hostnameKey || isSure(result, key)) continue;
+    const values = result.template.values(result, key);
+    result = values.length === 0 ? undefined : result.template.pin(result, key, values);
+  }
+  return result;
 }

@@ -1,5 +1,6 @@
 // A node to be made, or on its way: what is still possible for it, and what was put on it so far.
 
+import { hostnameKey } from "../../api/node.ts";
 import type { Pod } from "../../api/pod.ts";
 import type { Count, NodeFilter } from "./census.ts";
 import type { HostPort } from "./host-ports.ts";
@@ -70,7 +71,15 @@ export function domainOn(node: OpenNode, count: Count, texts: Texts): number {
   return values.length === 1 && isSure(node.state, count.counter.key) ? texts.id(values[0]) : 0;
 }
 
-function isCountedOn({ template, state }: OpenNode, { alternatives, tolerations }: NodeFilter): boolean {
+/** The domains of a count that the node is in, or may come to be in. */
+export function possibleDomains(node: OpenNode, { counter, filter, isHost }: Count, texts: Texts): number[] {
+  if (filter !== undefined && !isCountedOn(node, filter)) return [];
+  if (isHost) return [node.host];
+  return node.template.values(node.state, counter.key).map(value => texts.id(value));
+}
+
+function isCountedOn({ template, state }: OpenNode, { keys, alternatives, tolerations }: NodeFilter): boolean {
+  for (const key of keys) if (key !== hostnameKey && template.values(state, key).length === 0) return false;
   if (tolerations !== undefined && !template.toleratedBy(tolerations, false)) return false;
   return alternatives === undefined || alternatives.some(one => template.join(state, one) !== undefined);
 }

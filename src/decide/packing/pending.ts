@@ -28,7 +28,7 @@ export type PodClass = {
 };
 
 /** How many of the pods that exclude one another from a host are left, and how many a host may have. */
-export type HostLimit = { left: number; readonly perHost: number };
+export type HostLimit = { left: number; perHost: number };
 
 export class Pending {
   readonly sizes: Size[] = [];
@@ -181,8 +181,13 @@ export class Pending {
     for (const { counter } of kind.asks) counter.pending += by;
     for (const { count, perHost } of hostLimits(kind)) {
       const limit = this.#limitByCount.get(count);
-      if (limit !== undefined) limit.left += by;
-      else this.#limitByCount.set(count, { left: by, perHost });
+      if (limit === undefined) {
+        this.#limitByCount.set(count, { left: by, perHost });
+        continue;
+      }
+      limit.left += by;
+      // Whoever allows the most of them to be together: fewer hosts are not forced by anybody, whoever was met first.
+      limit.perHost = Math.max(limit.perHost, perHost);
     }
     for (let r = 0; r < size.amounts.length; r++) this.demand[r] = (this.demand[r] ?? 0) + by * (size.amounts[r] ?? 0);
   }

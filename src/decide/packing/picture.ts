@@ -207,6 +207,10 @@ export class Picture implements PictureParts {
     };
     this.upcoming.push(node);
     for (const pod of upcoming.pods) this.#seat(node, pod);
+    for (const count of this.census.counts()) {
+      const domain = count.filter === undefined ? 0 : domainOn(node, count, this.texts);
+      if (domain !== 0) count.counter.addDomain(domain);
+    }
     return known === undefined;
   }
 
@@ -227,7 +231,7 @@ export class Picture implements PictureParts {
   #seat(node: OpenNode, pod: Pod): void {
     const wished = this.kind(pod);
     const kind = this.kind(pod, wished.signature, required(wished.wishes));
-    const around = { texts: this.texts, hostMin: () => 0 };
+    const around = { texts: this.texts, hostMin: () => 0, settled: new Map() };
     const state = admit(kind, node, { around, holds: () => true });
     if (typeof state !== "string") node.state = state;
     node.used = sum(node.used, this.amounts(pod));

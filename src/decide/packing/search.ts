@@ -37,6 +37,7 @@ export class Search {
   readonly pools: PoolLeft[];
   readonly worth: Float64Array;
   readonly around: Surroundings;
+  readonly settled = new Map<Count, ReadonlySet<number>>();
   /** Effort since it was last asked for, in units of about a microsecond. */
   work = 0;
   /** Nodes that rules, not room, kept from being filled. */
@@ -55,7 +56,11 @@ export class Search {
     this.picture = picture;
     this.#gone = gone;
     this.pools = picture.pools.map(pool => ({ pool, limits: pool.limits?.slice(), nodes: pool.limitedNodes }));
-    this.around = { texts: picture.texts, hostMin: (rule, kind) => this.#hostMin(rule, kind) };
+    this.around = {
+      texts: picture.texts,
+      hostMin: (rule, kind) => this.#hostMin(rule, kind),
+      settled: this.settled,
+    };
     this.nextHost = picture.texts.fresh();
     this.pending = pending;
     this.worth = this.#worth();
@@ -214,10 +219,16 @@ export class Search {
 
   // While a pool can launch a node for the pod, there is always a host with none of the counted pods.
   #hostMin({ count, minDomains }: SpreadRule, kind: Kind): number {
+    if (this.#canLaunch(kind)) return 0;
     const { counter } = count;
-    if (this.#canLaunch(kind) || counter.domainCount + this.opened.length < minDomains) return 0;
-    const others = [...this.opened, ...this.picture.upcoming].map(({ host }) => counter.count(host));
-    return counter.domainCount === 0 && others.length > 0 ? Math.min(...others) : Math.min(counter.min(), ...others);
+    let domains = counter.domainCount;
+    let least = domains === 0 ? Number.POSITIVE_INFINITY : counter.min();
+    for (const node of this.opened) {
+      if (domainOn(node, count, this.picture.texts) === 0) continue;
+      domains++;
+      least = Math.min(least, counter.count(node.host));
+    }
+    return domains < minDomains || domains === 0 ? 0 : least;
   }
 
   #canLaunch(kind: Kind): boolean {

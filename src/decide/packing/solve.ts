@@ -13,6 +13,7 @@ import type { Picture } from "./picture.ts";
 import type { Problem } from "./problem.ts";
 import { answerOf } from "./result.ts";
 import { type Opening, Search } from "./search.ts";
+import { withDomainsAsTheyAre } from "./settled.ts";
 import type { State } from "./template.ts";
 import { dot } from "./worth.ts";
 
@@ -98,17 +99,32 @@ function* place(search: Search, effort: Effort): Generator<void, PodClass[]> {
     const before = search.placed.length;
     const stuck: PodClass[] = [];
     for (const one of waiting) {
-      let current: PodClass | undefined = one.kind.volumes.trouble === undefined ? one : undefined;
-      while (current !== undefined && current.pods.length > 0) {
-        if (!again(search, current) && !placeNext(search, current)) current = withLess(search, current);
-        effort.work += search.effort();
-        yield;
-      }
+      yield* placeAll(search, one, effort);
       if (one.pods.length > 0) stuck.push(one);
     }
-    if (stuck.length === 0 || search.placed.length === before) return stuck;
+    if (stuck.length === 0) return stuck;
+    if (search.placed.length === before && !(yield* lastResort(search, stuck, effort))) return stuck;
     waiting = stuck;
   }
+}
+
+function* placeAll(search: Search, one: PodClass, effort: Effort): Generator<void, void> {
+  let current: PodClass | undefined = one.kind.volumes.trouble === undefined ? one : undefined;
+  while (current !== undefined && current.pods.length > 0) {
+    if (!again(search, current) && !placeNext(search, current)) current = withLess(search, current);
+    effort.work += search.effort();
+    yield;
+  }
+}
+
+/** Says whether it placed a pod: then the others are asked again. */
+function* lastResort(search: Search, stuck: readonly PodClass[], effort: Effort): Generator<void, boolean> {
+  const before = search.placed.length;
+  for (const one of stuck) {
+    yield* withDomainsAsTheyAre(search, one, () => placeAll(search, one, effort));
+    if (search.placed.length > before) return true;
+  }
+  return false;
 }
 
 /** On nodes that were closed to the pods before, and may be open now that others are placed. */

@@ -165,3 +165,62 @@ test("many pods that spread over zones fill few nodes, not one each", () => {
   expect(unplaced).toEqual([]);
   expect(newNodes.length).toBeLessThanOrEqual(6);
 });
+
+const cpu = (amount: number): PodInput => ({ requests: { cpu: `${amount}` } });
+const wide = (name: string, cores: number, where: string[]) => aType(name, { cpu: cores, zones: where });
+
+test("a domain that pools could open counts, as long as the pod could go there", () => {
+  const pools = [aPool("p", { instanceTypes: [wide("small", 2, ["b"]), wide("large", 8, ["a", "b"])] })];
+  const answer = answerTo({
+    nodes: [zones[0] ?? aNode("n-a")],
+    bound: inA(1),
+    pools,
+    pods: [aPod("p", web({}, cpu(6)))],
+  });
+  expect(answer.newNodes[0]?.requirements).toContainEqual({ key: zoneKey, operator: "In", values: ["b"] });
+});
+
+test("a domain that pools could open only with types too small for the pod does not keep it waiting", () => {
+  const pools = [aPool("p", { instanceTypes: [wide("small", 2, ["b"]), wide("large", 8, ["a"])] })];
+  const answer = answerTo({
+    nodes: [zones[0] ?? aNode("n-a")],
+    bound: inA(1),
+    pools,
+    pods: [aPod("p", web({}, cpu(6)))],
+  });
+  expect(answer.newNodes.map(({ instanceTypes }) => instanceTypes)).toEqual([["large"]]);
+});
+
+test("but one that others open does", () => {
+  const pools = [aPool("p", { instanceTypes: [wide("small", 2, ["b"]), wide("large", 8, ["a"])] })];
+  const pods = [aPod("big", web({}, cpu(6))), aPod("tiny", { nodeSelector: zoneOf("b"), ...cpu(1) })];
+  const answer = answerTo({ nodes: [zones[0] ?? aNode("n-a")], bound: inA(1), pools, pods });
+  expect(unplacedNames(answer)).toEqual(["big"]);
+});
+
+test("a node without one of the pod's keys is no domain of the others", () => {
+  const both = { topologySpreadConstraints: [spread(), spread({ topologyKey: "rack" })] };
+  const nodes = [aNode("n-a", { labels: { ...zoneOf("a"), rack: "r" } }), aNode("n-b", { labels: zoneOf("b") })];
+  const upcoming = { name: "c", pool: "p", requirements: [], instanceTypes: [wide("small", 2, ["b"])], pods: [] };
+  const pods = [aPod("p", { labels, ...both })];
+  expect(whereabouts(answerTo({ nodes, upcoming: [upcoming], bound: inA(1), pods }))).toEqual({ p: "n-a" });
+  const pools = [aPool("p", { instanceTypes: [wide("small", 2, ["c"])] })];
+  expect(whereabouts(answerTo({ nodes, pools, bound: inA(1), pods }))).toEqual({ p: "n-a" });
+});
+
+test("hosts that pools could make only too small do not keep a pod from the hosts there are", () => {
+  const pools = [aPool("p", { instanceTypes: [wide("small", 1, ["a"])] })];
+  const pods = [aPod("p", web({ topologyKey: hostnameKey }, cpu(2)))];
+  expect(whereabouts(answerTo({ nodes: zones.slice(0, 1), bound: inA(1), pools, pods }))).toEqual({ p: "n-a" });
+});
+
+test("pods that spread over hosts with different skews go the same ways whoever comes first", () => {
+  const one = (name: string, maxSkew: number, amount: number) =>
+    aPod(name, web({ topologyKey: hostnameKey, maxSkew }, cpu(amount)));
+  const term = { topologyKey: hostnameKey, labelSelector: { matchLabels: { app: "db" } } };
+  const apart = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+  const large = (name: string) => aPod(name, { labels: { app: "db" }, affinity: apart, ...cpu(1.5) });
+  const pods = [one("p0", 1, 1), one("p1", 2, 0.5), one("p2", 2, 0.5), large("p3"), large("p4")];
+  const pools = [aPool("p")];
+  expect(answerTo({ pools, pods: [...pods].reverse() })).toEqual(answerTo({ pools, pods }));
+});
