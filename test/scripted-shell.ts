@@ -7,7 +7,7 @@ import { ApiError, type Status } from "../src/api/status.ts";
 import { type Controller, type ControllerOptions, startController } from "../src/control/controller.ts";
 import type { Feed, InstanceProvider, KubeApi } from "../src/control/ports.ts";
 import { nodes } from "../src/control/resources.ts";
-import { type Command, controllers, type JournalEntry, nothing, type Rule } from "../src/decide/decision.ts";
+import { type Command, usualControllers, type JournalEntry, nothing, type Rule } from "../src/decide/decision.ts";
 import { aProvider } from "./builders.ts";
 import { ManualClock } from "./kube/manual-clock.ts";
 
@@ -229,7 +229,7 @@ export class ScriptedShell {
       provider: scriptedProvider(),
       rules,
       settings: { cluster: "test", dryRun: false, foreignClaims: "ignore" },
-      controllers: new Set(controllers),
+      controllers: new Set(usualControllers),
       leadership: this.leadership,
       journal: entry => this.journal.push(entry),
       ...rest,

@@ -95,7 +95,7 @@ export function measuredWatches({ watches }: Pick<Wired, "watches">) {
 function watching(api: KubeApi, clock: Clock, watches: Watched[]): Feed {
   return options => {
     const fed = new Reflector({ api, clock, random: Math.random, ...options });
-    watches.push({ resource: options.resource.plural, fed });
+    if (!options.isOptional) watches.push({ resource: options.resource.plural, fed });
     return fed;
   };
 }

@@ -19,9 +19,10 @@ import { type Counts, countTurn, increment, zeroCounts } from "./counts.ts";
 import { Dispatch } from "./dispatch.ts";
 import { Events } from "./events.ts";
 import { startFeeds, type WatchedKind } from "./feeds.ts";
-import { type Leadership, readLedger, termNumber } from "./leader.ts";
+import { type Leadership, readDefaultMark, readLedger, termNumber } from "./leader.ts";
 import { Loop } from "./loop.ts";
 import type { Clock, Feed, InstanceProvider, KubeApi } from "./ports.ts";
+import { RemediationFeeds } from "./remediation-feeds.ts";
 import { RefusalTimes } from "./refusal-times.ts";
 import { StalenessWatch } from "./staleness.ts";
 import { Turns } from "./turn.ts";
@@ -88,6 +89,8 @@ class Shell implements Controller {
   readonly #events: Events;
   readonly #loop: Loop;
   readonly #kinds: readonly WatchedKind[];
+  /** Where health checks are on. */
+  readonly #remediations: RemediationFeeds | undefined;
   readonly #staleness: StalenessWatch;
   readonly #refusalTimes = new RefusalTimes();
   #epoch: number | undefined;
@@ -139,11 +142,14 @@ class Shell implements Controller {
     this.#dispatch = new Dispatch({ ...common, changed: wake });
     this.#events = new Events({ api, clock, counts: counts.events });
     this.#loop = new Loop(clock, () => this.#turn());
-    this.#kinds = startFeeds(feed, picture, {
+    const kinds = startFeeds(feed, picture, {
       changed: wake,
       nodeSeen: seen => this.#turns.observe(seen, clock.now()),
       isSearching: controllers.has("provisioning"),
     });
+    const isChecking = controllers.has("health-checks");
+    this.#remediations = isChecking ? new RemediationFeeds({ feed, clock, picture, changed: wake }) : undefined;
+    this.#kinds = [...kinds, ...(this.#remediations?.kinds ?? [])];
     this.#staleness = new StalenessWatch({ clock, kinds: this.#kinds, changed: found => this.#aged(found) });
     provider.onChange(() => {
       picture.providerChanged();
@@ -203,6 +209,7 @@ class Shell implements Controller {
     this.#staleness.stop();
     await this.#dispatch.lanes.idle();
     for (const { fed } of this.#kinds) fed.stop();
+    this.#remediations?.stop();
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
@@ -291,13 +298,17 @@ class Shell implements Controller {
 
   /** A term begins once every kind is listed and the ledger has been read as it is now. */
   async #begin(): Promise<void> {
-    const { api, clock, journal } = this.#options;
+    const { api, clock, journal, settings } = this.#options;
     const epoch = this.#elected;
     if (epoch === undefined || this.#isBeginning || this.#kinds.some(({ fed }) => !fed.synced)) return;
     this.#isBeginning = true;
     const abort = new AbortController();
     const cancel = clock.after(ledgerTimeoutMs, () => abort.abort(new Error("The ledger could not be read in time.")));
-    const isRead = await readLedger(api, this.picture, abort.signal).then(
+    const mark = this.#remediations && settings.defaultCheck?.mark;
+    const isRead = await Promise.all([
+      readLedger(api, this.picture, abort.signal),
+      mark && readDefaultMark({ api, picture: this.picture, signal: abort.signal }, mark),
+    ]).then(
       () => true,
       () => false,
     );
@@ -305,6 +316,7 @@ class Shell implements Controller {
     this.#isBeginning = false;
     if (!isRead) this.#loop.pause(electionRetryMs);
     else if (epoch === this.#elected && !this.#isStopped) {
+      this.#remediations?.look();
       this.#epoch = epoch;
       this.#term = termNumber(epoch, this.picture.actions());
       this.#turns.askAll(clock.now());

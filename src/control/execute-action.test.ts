@@ -333,13 +333,10 @@ describe("start-action", () => {
     expect(execution.writes).toEqual([]);
   });
 
-  test("does not carry out by termination what was meant otherwise", async () => {
+  test("leaves a remediation to the rule that asks for it", async () => {
     const { execution, start } = await aScene({ method: "Remediate" });
-    expect(await execution.execute(start)).toEqual({ result: "done" });
-    expect((await read(execution)).status).toMatchObject({
-      phase: "Abandoned",
-      outcome: expect.stringContaining("Remediate"),
-    });
+    expect(await execution.execute(start)).toEqual({ result: "already-so" });
+    expect((await read(execution)).status?.phase).toBe("Pending");
   });
 
   test.each([

@@ -30,7 +30,9 @@ export async function startAction(
 ): Promise<Outcome> {
   const action = await readAction(target, execution);
   const phase = action.status?.phase;
-  if (isOver(phase) || phase === "DryRun" || action.spec.dryRun) return alreadySo;
+  // A remediation is begun by the rule that asks for it, with its object (execute-remediation.ts).
+  const isNotOurs = action.spec.method === "Remediate";
+  if (isNotOurs || isOver(phase) || phase === "DryRun" || action.spec.dryRun) return alreadySo;
   const live = await readLive(action.spec, execution);
   // Its deletion is what we were about to ask for: a start that was cut short, or somebody who was quicker.
   const isDeleting = action.spec.method === "Terminate" && live.claim?.metadata.deletionTimestamp !== undefined;
@@ -54,12 +56,12 @@ function bootOf({ method }: NodeActionSpec, { node }: Pick<Live, "node">): { boo
   return bootID === undefined ? {} : { bootID };
 }
 
-function isOver(phase: Phase | undefined): boolean {
+export function isOver(phase: Phase | undefined): boolean {
   return (finalPhases as readonly (Phase | undefined)[]).includes(phase);
 }
 
 /** Why the action must not start after all. */
-function doubt({ spec }: LiveAction, { node, claim, lease }: Live, execution: Execution): string | undefined {
+export function doubt({ spec }: LiveAction, { node, claim, lease }: Live, execution: Execution): string | undefined {
   const { picture, clock, settings, epoch } = execution;
   const unfit = unfitFor(spec, { node, claim });
   if (unfit !== undefined) return unfit;
@@ -86,7 +88,7 @@ function unfitFor(spec: NodeActionSpec, { node, claim }: Omit<Live, "lease">): s
       if (node === undefined || bootOf(spec, { node }).bootID !== undefined) return undefined;
       return `Node ${name} says no boot id, so nobody could tell whether it was rebooted.`;
     case "Remediate":
-      return "No part of this version carries out Remediate.";
+      return undefined;
   }
 }
 
@@ -98,7 +100,7 @@ async function askProvider(spec: NodeActionSpec, { claim }: Live, execution: Exe
   return lookUpInstance({ providerID }, execution);
 }
 
-async function readLive(spec: NodeActionSpec, execution: Execution): Promise<Live> {
+export async function readLive(spec: NodeActionSpec, execution: Execution): Promise<Live> {
   const read = <T extends KubeObject>(resource: Resource, key: ObjectKey) =>
     execution.api.get<T>(resource, key).catch((error: unknown) => {
       if (isNotFound(error)) return undefined;

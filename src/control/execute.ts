@@ -6,6 +6,9 @@ import { createClaim, deleteClaim, launchInstance, updateClaim } from "./execute
 import { deleteInstance, listInstances, lookUpInstance } from "./execute-instance.ts";
 import { deleteNode, deletePod, evictPod, updateNode } from "./execute-node.ts";
 import { updatePool, updateSafetyPolicy } from "./execute-pool.ts";
+import { createDefaultCheck, noteDefaultCheck, updateCheck } from "./execute-check.ts";
+import { releaseNodeLease, takeNodeLease } from "./execute-node-lease.ts";
+import { annotateRemediation, createRemediation, deleteRemediation } from "./execute-remediation.ts";
 import { rebootInstance } from "./execute-reboot.ts";
 import { startAction } from "./execute-start.ts";
 import type { Execution } from "./execution.ts";
@@ -60,5 +63,21 @@ function carriedOut(command: Command, execution: Execution): Promise<Outcome> {
       return updatePool(command, execution);
     case "update-safety-policy":
       return updateSafetyPolicy(command, execution);
+    case "create-remediation":
+      return createRemediation(command, execution);
+    case "delete-remediation":
+      return deleteRemediation(command, execution);
+    case "annotate-remediation":
+      return annotateRemediation(command, execution);
+    case "take-node-lease":
+      return takeNodeLease(command, execution);
+    case "release-node-lease":
+      return releaseNodeLease(command, execution);
+    case "update-check":
+      return updateCheck(command, execution);
+    case "create-default-check":
+      return createDefaultCheck(command, execution);
+    case "note-default-check":
+      return noteDefaultCheck(execution);
   }
 }

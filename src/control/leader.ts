@@ -7,7 +7,8 @@ import { nodeClaims } from "../api/node-claim.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import { sawGone } from "./execution.ts";
 import type { KubeApi } from "./ports.ts";
-import { nodes } from "./resources.ts";
+import { isNotFound } from "./outcome.ts";
+import { leases, nodes } from "./resources.ts";
 
 /** In a simulation a constant. */
 export type Leadership = {
@@ -38,6 +39,20 @@ export async function readLedger(
   await readAll(lists, { kind: "action", resource: nodeActions.resource, known: picture.actions() });
   await readAll(lists, { kind: "claim", resource: nodeClaims.resource, known: picture.claims() });
   await readAll(lists, { kind: "node", resource: nodes, known: picture.nodes() });
+}
+
+/** Whether there was a health check by default once: what somebody has deleted since does not come back. */
+export async function readDefaultMark(
+  { api, picture, signal }: Omit<Lists, "api"> & { readonly api: Pick<KubeApi, "get"> },
+  mark: { readonly name: string; readonly namespace: string },
+): Promise<void> {
+  try {
+    await api.get(leases, mark, { signal });
+    picture.checks.setHadDefault(true);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    picture.checks.setHadDefault(false);
+  }
 }
 
 type Read = {

@@ -152,6 +152,8 @@ export type KubeApi = {
 export type Feed = <T>(options: {
   resource: Resource;
   selection?: Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">;
+  /** Without it the process is ready all the same: whoever asked for it says what is missing. */
+  isOptional?: boolean;
   /** Returning `previous` says that nothing of interest has changed: no handler is called. */
   project: (raw: KubeObject, previous: T | undefined) => T;
   handlers: {

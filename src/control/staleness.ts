@@ -5,7 +5,7 @@ import { ApiError } from "../api/status.ts";
 import type { Millis } from "../api/time.ts";
 import type { Staleness } from "../snapshot/picture.ts";
 import type { WatchedKind } from "./feeds.ts";
-import type { Clock } from "./ports.ts";
+import type { Clock, Fed } from "./ports.ts";
 
 /** Bookmarks come each minute; after 65 s without one the feed asks again, which takes it some seconds. */
 const silenceMaxMs: Millis = 75_000;
@@ -40,8 +40,12 @@ export function isForbidden(error: Error | undefined): error is ApiError {
   return error instanceof ApiError && (error.code === 401 || error.code === 403);
 }
 
+export function isSilent(fed: Pick<Fed, "ageMs">): boolean {
+  return fed.ageMs() > silenceMaxMs;
+}
+
 function silent({ resource, fed }: WatchedKind): string | undefined {
-  if (fed.ageMs() <= silenceMaxMs) return undefined;
+  if (!isSilent(fed)) return undefined;
   return `The watch of ${resource.plural} has brought nothing for more than ${silenceMaxMs / 1000} s, not even a bookmark.`;
 }
 

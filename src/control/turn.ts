@@ -9,6 +9,8 @@ import { budgetLimits } from "../decide/budgets.ts";
 import type { NodeSeen } from "../decide/correlated.ts";
 import type { Context, Decision, Refusal, Rule } from "../decide/decision.ts";
 import { laneOf, nothing } from "../decide/decision.ts";
+import { controlPlaneLimit, remediationVeto } from "../decide/health-check/holds.ts";
+import { checksOver, isSickByCheck } from "../decide/health-check/spread.ts";
 import type { Health } from "../decide/remembered.ts";
 import { RepairMemory, sickIn } from "../decide/repair-memory.ts";
 import { SafetyMemory } from "../decide/safety-memory.ts";
@@ -29,7 +31,7 @@ const blocked: Judged = { rule: "blocked", subject: "cluster" };
 
 const withArbiter: ReadonlySet<string> = new Set([arbiter, safety, blocked].map(({ rule }) => rule));
 
-const kinds: readonly SubjectKind[] = ["pool", "claim", "node", "action", "pod", "cluster"];
+const kinds: readonly SubjectKind[] = ["pool", "claim", "node", "action", "pod", "check", "cluster"];
 
 type TurnHandlers = {
   refused(refusal: Refusal): void;
@@ -62,9 +64,8 @@ export class Turns {
 
   /** Every replica remembers, whether it leads or not. */
   observe(seen: NodeSeen, now: Instant): void {
-    const picture = this.#picture;
     this.#repair.observe(seen, now);
-    this.#safety.observe(seen, { picture, now, isSick: sickIn(picture) });
+    this.#noteSpread(seen, now);
     if (!this.#isInTerm) return;
     // An answer to us may have shown the node before, so that for the picture nothing has changed.
     for (const view of [seen.before, seen.after]) if (view !== undefined) this.#asked.add(`node/${view.name}`);
@@ -82,7 +83,7 @@ export class Turns {
     const picture = this.#picture;
     this.#repair.recountAll({ picture, now });
     // Whether something spreads just now is not known yet, nor whose nodes those are that were seen before their claims.
-    for (const after of picture.nodes()) this.#safety.observe({ after }, { picture, now, isSick: sickIn(picture) });
+    for (const after of picture.nodes()) this.#noteSpread({ after }, now);
     for (const kind of kinds) this.ask(this.#picture.subjects(kind));
     // Those that stand for subjects which are gone are asked too, and so end.
     for (const { subject } of this.standing.all()) this.#asked.add(subject);
@@ -172,10 +173,20 @@ export class Turns {
 
   /** What is sick is the word of claim and pool, which may have come or changed since the node was seen. */
   #lookAgain(name: string, now: Instant): void {
+    const node = this.#picture.node(name);
+    if (node !== undefined) this.#noteSpread({ before: node, after: node }, now);
+  }
+
+  #noteSpread(seen: NodeSeen, now: Instant): void {
     const picture = this.#picture;
-    const node = picture.node(name);
-    const seen = node && { before: node, after: node };
-    if (seen !== undefined) this.#safety.observe(seen, { picture, now, isSick: sickIn(picture) });
+    const node = seen.after ?? seen.before;
+    const isSickInPool = sickIn(picture);
+    this.#safety.observe(seen, {
+      picture,
+      now,
+      isSick: (one, condition) => isSickInPool(one, condition) || isSickByCheck(one, condition, picture),
+      checks: node === undefined ? [] : checksOver(node, picture),
+    });
   }
 
   #judge(subject: Subject, context: Context): Standing[] {
@@ -205,8 +216,9 @@ export class Turns {
 
   #arbitration(context: Context): Decision {
     const proposals: readonly Candidate[] = [...this.standing.proposals()];
-    const vetoes = [...this.#safety.vetoes(context), ...this.#repair.vetoes()];
-    const limits = budgetLimits(poolsOf(proposals, context), this.#repair.health, context);
+    const vetoes = [...this.#safety.vetoes(context), ...this.#repair.vetoes(), remediationVeto(context)];
+    const budgets = budgetLimits(poolsOf(proposals, context), this.#repair.health, context);
+    const limits = [...budgets, controlPlaneLimit(context)];
     return arbitrate({ proposals, context, gates: { limits, vetoes } });
   }
 

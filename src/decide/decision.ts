@@ -3,12 +3,13 @@
 
 import type { NodeActionSpec, NodeActionStatus } from "../api/node-action.ts";
 import type { NodeClaimStatus } from "../api/node-claim.ts";
-import type { Manifest, Resource } from "../api/meta.ts";
+import { apiVersionOf, type Manifest, type Resource } from "../api/meta.ts";
 import type { NodeHealthCheckStatus } from "../api/node-health-check.ts";
 import type { NodePoolStatus } from "../api/node-pool.ts";
 import type { SafetyPolicyStatus } from "../api/safety-policy.ts";
 import type { Taint } from "../api/taint.ts";
 import type { Instant, Millis } from "../api/time.ts";
+import { type KindName, keyOfObject } from "../snapshot/check-views.ts";
 import type { Picture, Subject, SubjectKind } from "../snapshot/picture.ts";
 import type { ConditionView } from "../snapshot/views.ts";
 import type { Remembered } from "./remembered.ts";
@@ -52,66 +53,74 @@ export type ActionProgress = {
   readonly error?: string;
 };
 
-export type Command = { readonly why: string } & (
-  | { readonly kind: "create-claim"; readonly manifest: Manifest & { metadata: { name: string } } }
-  /** Metadata first, then status, both only if the claim still has this version. */
-  | {
-      readonly kind: "update-claim";
-      readonly claim: Target;
-      readonly resourceVersion: string;
-      readonly metadata?: MetadataChange;
-      readonly status?: StatusChange<NodeClaimStatus>;
-    }
-  /** Of a claim on which nothing runs yet; a claim with a node goes by an action. */
-  | { readonly kind: "delete-claim"; readonly claim: Target; readonly resourceVersion: string }
-  /** Asks the provider, and writes what it answered into the claim. */
-  | { readonly kind: "launch-instance"; readonly claim: Target }
-  | { readonly kind: "delete-instance"; readonly providerID: string; readonly claim?: Target }
-  | { readonly kind: "look-up-instance"; readonly providerID: string }
-  /** For an action that runs, once: not if the node says another boot id than `bootID` by now. */
-  | {
-      readonly kind: "reboot-instance";
-      readonly action: Target;
-      readonly node: Target;
-      readonly providerID: string;
-      readonly bootID: string;
-    }
-  | { readonly kind: "list-instances" }
-  /** Beside the turns; what it finds comes into the picture. `askedAt`: when it was due. */
-  | { readonly kind: "search"; readonly for: "provisioning"; readonly askedAt: Instant }
-  | { readonly kind: "update-node"; readonly node: Target; readonly change: NodeChange }
-  | { readonly kind: "delete-node"; readonly node: Target }
-  | { readonly kind: "evict-pod"; readonly pod: Target & { readonly namespace: string } }
-  /** By force: gone at `deadline`, or in a second if that has passed. */
-  | { readonly kind: "delete-pod"; readonly pod: Target & { readonly namespace: string }; readonly deadline: Instant }
-  | {
-      readonly kind: "open-action";
-      readonly name: string;
-      readonly spec: NodeActionSpec;
-      readonly phase: "Pending" | "DryRun";
-    }
-  | {
-      readonly kind: "update-action";
-      readonly action: Target;
-      readonly resourceVersion: string;
-      readonly spec?: Partial<Pick<NodeActionSpec, "epoch" | "deadline" | "joined" | "termination" | "replacements">>;
-      readonly progress?: ActionProgress;
-    }
-  /** Reads node, lease and claim live, judges once more (decide/actions.ts `stillHolds`), then deletes the claim or notes the boot id. */
-  | { readonly kind: "start-action"; readonly action: Target }
-  | { readonly kind: "delete-action"; readonly action: Target }
-  | {
-      readonly kind: "update-pool";
-      readonly pool: Target;
-      readonly metadata?: MetadataChange;
-      readonly status?: StatusChange<NodePoolStatus>;
-    }
-  | {
-      readonly kind: "update-safety-policy";
-      readonly policy: Target;
-      readonly status: StatusChange<SafetyPolicyStatus>;
-    }
-);
+export type Command =
+  | RemediationCommand
+  | ({ readonly why: string } & (
+      | { readonly kind: "create-claim"; readonly manifest: Manifest & { metadata: { name: string } } }
+      /** Metadata first, then status, both only if the claim still has this version. */
+      | {
+          readonly kind: "update-claim";
+          readonly claim: Target;
+          readonly resourceVersion: string;
+          readonly metadata?: MetadataChange;
+          readonly status?: StatusChange<NodeClaimStatus>;
+        }
+      /** Of a claim on which nothing runs yet; a claim with a node goes by an action. */
+      | { readonly kind: "delete-claim"; readonly claim: Target; readonly resourceVersion: string }
+      /** Asks the provider, and writes what it answered into the claim. */
+      | { readonly kind: "launch-instance"; readonly claim: Target }
+      | { readonly kind: "delete-instance"; readonly providerID: string; readonly claim?: Target }
+      | { readonly kind: "look-up-instance"; readonly providerID: string }
+      /** For an action that runs, once: not if the node says another boot id than `bootID` by now. */
+      | {
+          readonly kind: "reboot-instance";
+          readonly action: Target;
+          readonly node: Target;
+          readonly providerID: string;
+          readonly bootID: string;
+        }
+      | { readonly kind: "list-instances" }
+      /** Beside the turns; what it finds comes into the picture. `askedAt`: when it was due. */
+      | { readonly kind: "search"; readonly for: "provisioning"; readonly askedAt: Instant }
+      | { readonly kind: "update-node"; readonly node: Target; readonly change: NodeChange }
+      | { readonly kind: "delete-node"; readonly node: Target }
+      | { readonly kind: "evict-pod"; readonly pod: Target & { readonly namespace: string } }
+      /** By force: gone at `deadline`, or in a second if that has passed. */
+      | {
+          readonly kind: "delete-pod";
+          readonly pod: Target & { readonly namespace: string };
+          readonly deadline: Instant;
+        }
+      | {
+          readonly kind: "open-action";
+          readonly name: string;
+          readonly spec: NodeActionSpec;
+          readonly phase: "Pending" | "DryRun";
+        }
+      | {
+          readonly kind: "update-action";
+          readonly action: Target;
+          readonly resourceVersion: string;
+          readonly spec?: Partial<
+            Pick<NodeActionSpec, "epoch" | "deadline" | "joined" | "termination" | "replacements">
+          >;
+          readonly progress?: ActionProgress;
+        }
+      /** Reads node, lease and claim live, judges once more (decide/actions.ts `stillHolds`), then deletes the claim or notes the boot id. */
+      | { readonly kind: "start-action"; readonly action: Target }
+      | { readonly kind: "delete-action"; readonly action: Target }
+      | {
+          readonly kind: "update-pool";
+          readonly pool: Target;
+          readonly metadata?: MetadataChange;
+          readonly status?: StatusChange<NodePoolStatus>;
+        }
+      | {
+          readonly kind: "update-safety-policy";
+          readonly policy: Target;
+          readonly status: StatusChange<SafetyPolicyStatus>;
+        }
+    ));
 export type CommandKind = Command["kind"];
 
 /** An object of a kind that is known only by its name. */
@@ -176,6 +185,8 @@ export const destructiveKinds: ReadonlySet<CommandKind> = new Set<CommandKind>([
   "delete-pod",
   "open-action",
   "start-action",
+  "create-remediation",
+  "delete-remediation",
 ]);
 
 /** A "no" or "not yet". */
@@ -248,6 +259,11 @@ export type Settings = {
   readonly batchIdleMs?: Millis;
   /** And no later than this after the first of them came. Default 10 s. */
   readonly batchMaxMs?: Millis;
+  /** The health check of a cluster that has none. `mark`: the Lease whose being says that there was one. Absent: none. */
+  readonly defaultCheck?: {
+    readonly isWanted: boolean;
+    readonly mark: { readonly name: string; readonly namespace: string };
+  };
 };
 
 export type Context = {
@@ -269,8 +285,12 @@ export const controllers = [
   "ledger",
   "repair",
   "provisioning",
+  "health-checks",
 ] as const;
 export type ControllerName = (typeof controllers)[number];
+
+/** `*` means these: what is not whole yet is on only where it is named. */
+export const usualControllers: readonly ControllerName[] = controllers.filter(name => name !== "health-checks");
 
 /** One rule judges one subject at a time. */
 export type Rule = {
@@ -341,5 +361,32 @@ export function laneOf(command: Command): string {
       return `pool/${command.pool.name}`;
     case "update-safety-policy":
       return "safety-policy";
+    default:
+      return laneOfRemediationCommand(command);
   }
+}
+
+function laneOfRemediationCommand(command: RemediationCommand): string {
+  switch (command.kind) {
+    case "create-remediation":
+      return laneOfRemediation({ ...command.manifest, ...command.manifest.metadata });
+    case "delete-remediation":
+    case "annotate-remediation": {
+      const { resource, name, namespace = "" } = command.remediation;
+      return laneOfRemediation({ apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name });
+    }
+    case "take-node-lease":
+    case "release-node-lease":
+      return `node-lease/${command.lease.name}`;
+    case "update-check":
+      return `check/${command.check.name}`;
+    case "create-default-check":
+    case "note-default-check":
+      return "default-check";
+  }
+}
+
+/** One command at a time on an object of whatever kind. */
+export function laneOfRemediation(object: KindName & { readonly namespace?: string; readonly name: string }): string {
+  return `remediation/${keyOfObject(object)}`;
 }

@@ -6,6 +6,7 @@ import { uncordonRule } from "./cordon.ts";
 import type { Context, Decision, Rule } from "./decision.ts";
 import { nodeDeletion } from "./departing.ts";
 import { garbage } from "./garbage.ts";
+import { healthCheckRules } from "./health-check/rules.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { pool } from "./pool.ts";
 import { pendingPod, plannedClaims, provisioning } from "./provisioning/provisioning.ts";
@@ -32,6 +33,7 @@ export const rules: readonly Rule[] = [
   rebootRule,
   uncordonRule,
   retentionRule,
+  ...healthCheckRules,
 ];
 
 /** From scratch, over every subject, by rule and subject: what the incremental loop is compared with. */

@@ -3,6 +3,7 @@
 
 import type { KubeObject } from "../api/meta.ts";
 import type { Instant } from "../api/time.ts";
+import { CheckFeeds } from "./check-feeds.ts";
 import {
   concernedByChange,
   concernedByFailure,
@@ -40,6 +41,8 @@ type FeedOf<V> = {
 };
 
 export class ClusterPicture extends IndexedPicture implements Picture {
+  /** Where what is fed of health checks goes in. */
+  readonly checkFeeds = new CheckFeeds(this.checks);
   readonly #project: Projections;
   #provider: ProviderView;
   #instanceList: InstanceListView | undefined;

@@ -2,6 +2,7 @@
 // too few; simulations compare every decision that was left standing with one made from scratch.
 
 import { isEqual } from "../api/schema/correlate.ts";
+import { nodeOfLease } from "../api/node-health-check-contract.ts";
 import { doNotRepairKey } from "../api/well-known.ts";
 import type { IndexedPicture } from "./indexed-picture.ts";
 import type { Kind, View } from "./kind.ts";
@@ -269,9 +270,21 @@ export function concernedByFailure(picture: IndexedPicture, lane: string): Subje
     }
     case "pool":
       return [`pool/${name}`];
+    case "check":
+      return [`check/${name}`];
+    case "node-lease":
+      return [`node/${nodeOfLease(name) ?? name}`];
+    case "remediation":
+      return nodesOfRemediation(rest.at(-1) ?? "");
     default:
       return ["cluster"];
   }
+}
+
+/** It has its node's name, or that name and a mark of its template behind it. */
+function nodesOfRemediation(name: string): Subject[] {
+  const [, marked] = /^(.+)-[0-9a-f]{8}$/.exec(name) ?? [];
+  return [`node/${name}`, ...(marked === undefined ? [] : [`node/${marked}` as const])];
 }
 
 /** Claims that may go without an action, since nothing runs on them. */

@@ -2,7 +2,7 @@
 // until the watch has caught up. An event older than our own write never moves the picture back.
 
 import { isOlder } from "../api/resource-version.ts";
-import { type Identity, identityOf, type View, versionOf } from "./kind.ts";
+import { type CheckedView, type Identity, identityOf, type View, versionOf } from "./kind.ts";
 import { looksLike } from "./looks-like.ts";
 
 // Far more than go while a write waits for its answer.
@@ -21,7 +21,7 @@ type Entry<V> = {
 };
 
 /** Each change takes what is shown so far and returns what is to be shown. */
-export class InFlight<V extends View> {
+export class InFlight<V extends View | CheckedView> {
   // Only of objects over which something lies.
   readonly #entries = new Map<string, Entry<V>>();
   // A uid never comes back: an event or an answer that speaks of one of these is late.
@@ -150,7 +150,7 @@ function keyOf({ namespace, name }: Identity): string {
   return `${namespace}/${name}`;
 }
 
-function isOf({ uid }: Identity, view: View | undefined): boolean {
+function isOf({ uid }: Identity, view: View | CheckedView | undefined): boolean {
   return view !== undefined && identityOf(view).uid === uid;
 }
 
@@ -159,6 +159,6 @@ function isBefore(version: string | undefined, than: string | undefined): boolea
 }
 
 // What is being deleted and is held by nobody any more is gone once it is stored.
-function isLeaving(view: View): boolean {
+function isLeaving(view: View | CheckedView): boolean {
   return "finalizers" in view && view.deletingSince !== undefined && view.finalizers.length === 0;
 }

@@ -36,7 +36,15 @@ export type Sent =
         | "update-action"
         | "delete-action"
         | "update-pool"
-        | "update-safety-policy";
+        | "update-safety-policy"
+        | "create-remediation"
+        | "delete-remediation"
+        | "annotate-remediation"
+        | "take-node-lease"
+        | "release-node-lease"
+        | "update-check"
+        | "create-default-check"
+        | "note-default-check";
     };
 
 /** `by`: the command that it comes from. */

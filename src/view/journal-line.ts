@@ -83,6 +83,9 @@ function isNews(command: Command): boolean {
     case "look-up-instance":
     case "update-pool":
     case "update-safety-policy":
+    case "update-check":
+    case "take-node-lease":
+    case "release-node-lease":
       return false;
     case "update-claim":
       return command.metadata !== undefined;

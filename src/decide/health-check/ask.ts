@@ -4,7 +4,7 @@
 import { excludedKey } from "../../api/node-health-check-contract.ts";
 import { formatTime } from "../../api/time.ts";
 import type { StepView } from "../../snapshot/check-views.ts";
-import { type Context, nothing, type Proposal } from "../decision.ts";
+import { type Context, nothing, type Proposal, type Decision } from "../decision.ts";
 import { servedClass } from "../node-class.ts";
 import { rulesFor } from "../repair-policy.ts";
 import type { Objection } from "../safety.ts";
@@ -12,9 +12,9 @@ import { nextOf } from "../termination-step.ts";
 import { heldByAnother } from "./lease.ts";
 import { evidenceOf, firstMatch, isHealthy, isUnhealthy, sentenceOf } from "./node-health.ts";
 import { disablingOf } from "./templates.ts";
-import { type CheckDecision, checkNotice, type Patient, wakesAt } from "./words.ts";
+import { checkNotice, type Patient, wakesAt } from "./words.ts";
 
-export function ask(patient: Patient, context: Context): CheckDecision {
+export function ask(patient: Patient, context: Context): Decision {
   const { check, health, isSelected } = patient;
   if (!isSelected || check.deletingSince !== undefined || isHealthy(health)) return nothing;
   if (!isUnhealthy(health, context.now)) return soon(patient, context);
@@ -41,7 +41,7 @@ export function ask(patient: Patient, context: Context): CheckDecision {
 }
 
 /** Not unhealthy yet, and not healthy either: it counts, and nothing is done. */
-function soon(patient: Patient, { now }: Context): CheckDecision {
+function soon(patient: Patient, { now }: Context): Decision {
   const { node, check, health } = patient;
   const match = firstMatch(health);
   if (match === undefined) return nothing;
@@ -88,7 +88,7 @@ function excluded({ node }: Patient): Objection | undefined {
   return { code: "excluded", message, liftedBy: `taking the label off node ${node.name}` };
 }
 
-function mislabelled({ node, check }: Patient): CheckDecision["notices"] {
+function mislabelled({ node, check }: Patient): Decision["notices"] {
   if (node.labels[excludedKey] !== "") return [];
   const message = `Node ${node.name} has ${excludedKey} without a value, which excludes nothing: write "true".`;
   return [checkNotice(check, { type: "Warning", reason: "InvalidNodeLabel", message })];
@@ -139,12 +139,12 @@ function unhealthySentence({ node, check, health }: Patient): string {
   return `Node ${node.name} is unhealthy by NodeHealthCheck ${check.name}: ${match ? sentenceOf(match) : "nothing"}.`;
 }
 
-function detected({ node, check, health }: Patient): CheckDecision["notices"][number] {
+function detected({ node, check, health }: Patient): Decision["notices"][number] {
   const at = health.dueAt === undefined ? "" : ` since ${formatTime(health.dueAt)}`;
   const message = `Node ${node.name} matches the unhealthy conditions${at}.`;
   return checkNotice(check, { type: "Normal", reason: "DetectedUnhealthy", message });
 }
 
-export function refused({ node }: Pick<Patient, "node">, objection: Objection): CheckDecision {
+export function refused({ node }: Pick<Patient, "node">, objection: Objection): Decision {
   return { ...nothing, refusals: [{ subject: `node/${node.name}`, ...objection }] };
 }

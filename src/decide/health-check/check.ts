@@ -3,7 +3,7 @@
 
 import type { CheckView } from "../../snapshot/check-views.ts";
 import { isTrue } from "../conditions.ts";
-import { type Context, nothing, type Notice } from "../decision.ts";
+import { type Context, nothing, type Notice, type Decision } from "../decision.ts";
 import type { Objection } from "../safety.ts";
 import { nextOf } from "../termination-step.ts";
 import { gateOf } from "./gate.ts";
@@ -14,9 +14,9 @@ import { deletions } from "./recovery.ts";
 import { type Findings, statusUpdate } from "./status.ts";
 import { type Storm, stormOf } from "./storm.ts";
 import { disablingOf, isInSight } from "./templates.ts";
-import { type CheckDecision, checkNotice, together } from "./words.ts";
+import { checkNotice, together } from "./words.ts";
 
-export function decideCheck(name: string, context: Context): CheckDecision {
+export function decideCheck(name: string, context: Context): Decision {
   const check = context.picture.checks.check(name);
   if (check === undefined || check.deletingSince !== undefined) return nothing;
   const gate = gateOf(check, context);
@@ -27,7 +27,7 @@ export function decideCheck(name: string, context: Context): CheckDecision {
   const isPending = findings.disabling?.reason === "RemediationTemplatePending" || !isInSight(check, context);
   const update = isPending ? undefined : statusUpdate(check, findings, context);
   const dues = context.picture.checks.notHealthy(check).map(node => healthOf(node, check, context).dueAt);
-  const told: CheckDecision = {
+  const told: Decision = {
     ...nothing,
     commands: update === undefined ? [] : [update],
     refusals: refusalsOf(check, findings),
@@ -46,7 +46,7 @@ function stepEnds(check: CheckView, { picture: { checks } }: Context): readonly 
     .flatMap(({ createdAt }) => timeouts.map(timeout => createdAt + timeout));
 }
 
-function refusalsOf({ name }: CheckView, { disabling, hold }: Findings): CheckDecision["refusals"] {
+function refusalsOf({ name }: CheckView, { disabling, hold }: Findings): Decision["refusals"] {
   const subject = `check/${name}` as const;
   const objections: readonly Objection[] = [
     ...(disabling === undefined ? [] : [{ code: "check-disabled", ...disabling }]),
@@ -91,7 +91,7 @@ function stormNotices(check: CheckView, storm: Storm): Notice[] {
 }
 
 /** Remediations of nodes that are gone: per contract, those that took the node away stay until they have succeeded. */
-function orphans(check: CheckView, context: Context): readonly CheckDecision[] {
+function orphans(check: CheckView, context: Context): readonly Decision[] {
   const { picture } = context;
   const { checks } = picture;
   return checks.remediatedNodes(check).flatMap(nodeName => {

@@ -5,7 +5,7 @@ import type { Resource } from "../../api/meta.ts";
 import { timedOutKey } from "../../api/node-health-check-contract.ts";
 import { formatTime, hourMs, type Instant } from "../../api/time.ts";
 import type { RemediationView, StepView } from "../../snapshot/check-views.ts";
-import { type Context, nothing } from "../decision.ts";
+import { type Context, laneOfRemediation, nothing, type Decision } from "../decision.ts";
 import { unstamped } from "../ledger.ts";
 import type { Objection } from "../safety.ts";
 import { refused, stepHold } from "./ask.ts";
@@ -13,14 +13,14 @@ import { edited, isMadeUnderAnother } from "./holds.ts";
 import { heldByAnother, takeLease } from "./lease.ts";
 import { isMadeBy, remediationFor, type RemediationManifest } from "./manifest.ts";
 import { isUnhealthy } from "./node-health.ts";
-import { type CheckDecision, checkNotice, type Patient, together, wakesAt } from "./words.ts";
-import { laneOfRemediation, targetOf } from "./objects.ts";
+import { checkNotice, type Patient, together, wakesAt } from "./words.ts";
+import { targetOf } from "./objects.ts";
 
 /** What goes on for so long is worth a word. */
 const oldMs = 48 * hourMs;
 
 /** The node has an unhealthy condition, and a remediation or leave to begin one. */
-export function carryOn(patient: Patient, context: Context): CheckDecision {
+export function carryOn(patient: Patient, context: Context): Decision {
   const { check, health, remediations } = patient;
   const progress = check.steps.map(step => ({ step, made: remediations.find(one => isMadeBy(step, one)) }));
   const current = progress.find(({ step, made }) => made === undefined || !isOver(made, step, context.now));
@@ -42,7 +42,7 @@ export function isOver(made: RemediationView, { timeoutMs }: StepView, now: Inst
 }
 
 /** Whoever carries it out is told to stop, unless it has done what it could. */
-function timeOut({ step, made }: Progress, { node }: Patient, context: Context): CheckDecision {
+function timeOut({ step, made }: Progress, { node }: Patient, context: Context): Decision {
   if (made === undefined || made.deletingSince !== undefined || made.timedOut !== undefined) return nothing;
   const endsAt = step.timeoutMs === undefined ? undefined : made.createdAt + step.timeoutMs;
   if (!isOver(made, step, context.now)) return { ...nothing, wakeAt: wakesAt(endsAt, context.now) };
@@ -56,7 +56,7 @@ function timeOut({ step, made }: Progress, { node }: Patient, context: Context):
   };
 }
 
-function aged({ node, check, remediations }: Patient, { now }: Context): CheckDecision {
+function aged({ node, check, remediations }: Patient, { now }: Context): Decision {
   const [oldest] = remediations;
   if (oldest === undefined) return nothing;
   const at = oldest.createdAt + oldMs;
@@ -65,7 +65,7 @@ function aged({ node, check, remediations }: Patient, { now }: Context): CheckDe
   return { ...nothing, notices: [checkNotice(check, { type: "Warning", reason: "OldRemediation", message })] };
 }
 
-function noneLeft(patient: Patient): CheckDecision {
+function noneLeft(patient: Patient): Decision {
   const { node, check } = patient;
   const message = `Every remediation of NodeHealthCheck ${check.name} was tried on node ${node.name}, and it is still unhealthy.`;
   return {
@@ -75,7 +75,7 @@ function noneLeft(patient: Patient): CheckDecision {
 }
 
 /** It runs: the lease is kept for as long. */
-function keepUp(patient: Patient, step: StepView, context: Context): CheckDecision {
+function keepUp(patient: Patient, step: StepView, context: Context): Decision {
   if (patient.action === undefined) return nothing;
   // Somebody else has it since ours ran out: what runs goes on, and theirs is respected.
   const held = heldByAnother(patient, context);
@@ -84,7 +84,7 @@ function keepUp(patient: Patient, step: StepView, context: Context): CheckDecisi
   return { ...nothing, commands: command === undefined ? [] : [command], wakeAt: wakesAt(renewAt, context.now) };
 }
 
-function begin(patient: Patient, step: StepView, context: Context): CheckDecision {
+function begin(patient: Patient, step: StepView, context: Context): Decision {
   const { node, check, action } = patient;
   const plan = planOf(patient, step, context);
   const held = goingOrEdited(patient, context) ?? stepHold(patient, step, context) ?? planHold(patient, plan, context);

@@ -5,8 +5,8 @@ import { apiVersionOf, type Manifest } from "../../api/meta.ts";
 import { nodeHealthChecks, type TemplateReference } from "../../api/node-health-check.ts";
 import { workerKey } from "../../api/node-health-check-contract.ts";
 import { replaceRemediationTemplates } from "../../api/remediation.ts";
-import { type Context, nothing } from "../decision.ts";
-import type { CheckDecision } from "./words.ts";
+import type { KindName } from "../../snapshot/check-views.ts";
+import { type Context, nothing, type Decision } from "../decision.ts";
 
 export const defaultCheckName = "nhc-worker-default";
 
@@ -24,8 +24,11 @@ const otherDefaults = [
   },
 ] as const;
 
+/** What has to be looked for before the check is made. */
+export const defaultKinds: readonly KindName[] = otherDefaults.map(({ apiVersion, kind }) => ({ apiVersion, kind }));
+
 /** `isWanted`: --default-health-check is not off. Judges the cluster as a whole. */
-export function decideDefaultCheck({ picture }: Context, isWanted: boolean): CheckDecision {
+export function decideDefaultCheck({ picture }: Context, isWanted: boolean): Decision {
   const { checks } = picture;
   if (!checks.isListed || checks.hadDefault !== false) return nothing;
   if (checks.all().length > 0) {

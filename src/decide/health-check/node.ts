@@ -5,7 +5,7 @@ import { confirmedHealthyKey } from "../../api/node-health-check-contract.ts";
 import { endedStep } from "../../snapshot/ended-remediations.ts";
 import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, NodeView } from "../../snapshot/views.ts";
-import { type Context, type ActionProgress, nothing } from "../decision.ts";
+import { type Context, type ActionProgress, nothing, type Decision } from "../decision.ts";
 import { ask } from "./ask.ts";
 import { carryOn } from "./course.ts";
 import { isMadeUnderAnother } from "./holds.ts";
@@ -14,9 +14,9 @@ import { isMadeBy } from "./manifest.ts";
 import { healthOf, isHealthy, isUnhealthy } from "./node-health.ts";
 import { forgetDelay, recover } from "./recovery.ts";
 import { isInSight } from "./templates.ts";
-import { type CheckDecision, type Patient, together } from "./words.ts";
+import { type Patient, together } from "./words.ts";
 
-export function decideCheckedNode(name: string, context: Context): CheckDecision {
+export function decideCheckedNode(name: string, context: Context): Decision {
   const node = context.picture.node(name);
   if (node === undefined) return nothing;
   const patients = context.picture.checks.concerning(name).map(check => patientOf(node, check, context));
@@ -42,7 +42,7 @@ function patientOf(node: NodeView, check: CheckView, context: Context): Patient 
   };
 }
 
-function decidePatient(patient: Patient, context: Context): CheckDecision {
+function decidePatient(patient: Patient, context: Context): Decision {
   const { node, check, health, remediations, action, isSelected } = patient;
   // What is not understood or not seen whole is left as it is: a remediation that runs must not end by a doubt.
   if (check.selector === undefined || !isInSight(check, context)) return ask({ ...patient, isSelected: true }, context);
@@ -66,7 +66,7 @@ function decidePatient(patient: Patient, context: Context): CheckDecision {
 }
 
 /** What the ledger says of it. */
-function keptInLedger(patient: Patient, action: ActionView, context: Context): CheckDecision {
+function keptInLedger(patient: Patient, action: ActionView, context: Context): Decision {
   const progress = progressOf(patient, action, context);
   if (progress === undefined) return nothing;
   const { name, uid, resourceVersion } = action;
@@ -122,7 +122,7 @@ function hasEnded({ timedOut, succeeded, deletingSince }: RemediationView): bool
 }
 
 /** A confirmation is used up once nothing is left that it could remove, else it would confirm the next failure too. */
-function confirmed(node: NodeView, patients: readonly Patient[]): CheckDecision {
+function confirmed(node: NodeView, patients: readonly Patient[]): Decision {
   const isUsedUp = patients.every(({ health, remediations }) => isHealthy(health) && remediations.length === 0);
   if (node.annotations[confirmedHealthyKey] === undefined || patients.length === 0 || !isUsedUp) return nothing;
   return {

@@ -4,15 +4,15 @@
 import { confirmedHealthyKey, healthySinceKey } from "../../api/node-health-check-contract.ts";
 import { formatTime, type Instant } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
-import { type Context, nothing, type RemediationCommand } from "../decision.ts";
+import { type Context, nothing, type RemediationCommand, type Decision } from "../decision.ts";
 import { unstamped } from "../ledger.ts";
 import { refused } from "./ask.ts";
 import { wellSince } from "./node-health.ts";
 import { targetOf } from "./objects.ts";
-import { type CheckDecision, checkNotice, type Patient } from "./words.ts";
+import { checkNotice, type Patient } from "./words.ts";
 
 /** The remediations of a patient with no unhealthy condition, or of a node that was let go. */
-export function recover(patient: Patient, context: Context): CheckDecision {
+export function recover(patient: Patient, context: Context): Decision {
   const { node, check, remediations } = patient;
   const standing = remediations.filter(({ deletingSince }) => deletingSince === undefined);
   if (standing.length === 0) return remediations.length === 0 ? nothing : finishing(patient);
@@ -29,7 +29,7 @@ function isConfirmed({ node }: Patient): boolean {
 
 type Delaying = { readonly why: string; readonly context: Context };
 
-function delay(patient: Patient, standing: readonly RemediationView[], { why, context }: Delaying): CheckDecision {
+function delay(patient: Patient, standing: readonly RemediationView[], { why, context }: Delaying): Decision {
   const { node, check } = patient;
   if (check.healthyDelayMs < 0) {
     const message = `Node ${node.name} is healthy again; its remediation stays until somebody confirms that (spec.healthyDelay of NodeHealthCheck ${check.name}).`;
@@ -56,7 +56,7 @@ function delayEnds({ node, check, remediations }: Patient, context: Context): In
 }
 
 /** It has failed again: what was counted of the delay is void. */
-export function forgetDelay({ node, remediations }: Patient, context: Context): CheckDecision {
+export function forgetDelay({ node, remediations }: Patient, context: Context): Decision {
   const stamped = remediations.filter(one => one.healthySince !== undefined && one.deletingSince === undefined);
   if (stamped.length === 0) return nothing;
   return {
@@ -77,7 +77,7 @@ function annotated(
   });
 }
 
-function remove({ check, remediations }: Patient, why: string, context: Context): CheckDecision {
+function remove({ check, remediations }: Patient, why: string, context: Context): Decision {
   const standing = remediations.filter(({ deletingSince }) => deletingSince === undefined);
   return {
     ...nothing,
@@ -98,7 +98,7 @@ export function deletions(
 }
 
 /** Until the last finalizer is gone the node counts as not healthy. */
-function finishing(patient: Patient): CheckDecision {
+function finishing(patient: Patient): Decision {
   const { node, remediations } = patient;
   const holders = [...new Set(remediations.flatMap(({ finalizers }) => finalizers))].join(", ");
   const message = `The remediation of node ${node.name} is being undone${holders === "" ? "" : `, held by ${holders}`}.`;

@@ -1,14 +1,10 @@
-// The words of health checks: what their rules may answer beside what all rules may, and who the patient is. Plain values.
+// The words of health checks: who the patient is, and how answers about it are put together. Plain values.
 
 import type { Instant } from "../../api/time.ts";
 import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, NodeView } from "../../snapshot/views.ts";
-import type { Command, Decision, Notice, RemediationCommand } from "../decision.ts";
+import type { Decision, Notice } from "../decision.ts";
 import type { Health } from "./node-health.ts";
-
-export type CheckCommand = Command | RemediationCommand;
-
-export type CheckDecision = Omit<Decision, "commands"> & { readonly commands: readonly CheckCommand[] };
 
 /** One node as it stands to one check. */
 export type Patient = {
@@ -23,7 +19,7 @@ export type Patient = {
   readonly action: ActionView | undefined;
 };
 
-export function together(decisions: readonly CheckDecision[]): CheckDecision {
+export function together(decisions: readonly Decision[]): Decision {
   const wakes = decisions.flatMap(({ wakeAt }) => wakeAt ?? []);
   return {
     commands: decisions.flatMap(({ commands }) => commands),

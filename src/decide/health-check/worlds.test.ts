@@ -12,12 +12,11 @@ import { ClusterPicture } from "../../snapshot/cluster-picture.ts";
 import type { ActionView, ConditionView, NodeView } from "../../snapshot/views.ts";
 import { ledgerRule } from "../actions.ts";
 import { arbitrate } from "../arbitrate.ts";
-import type { Context, ActionProgress } from "../decision.ts";
+import type { ActionProgress, Command, Context, Decision } from "../decision.ts";
 import { decideCheck } from "./check.ts";
 import { controlPlaneLimit, remediationVeto } from "./holds.ts";
 import { decideCheckedNode } from "./node.ts";
 import { aCheck, apiVersion, aTemplate, created, served, templateRef } from "../../../test/check-builders.ts";
-import type { CheckCommand, CheckDecision } from "./words.ts";
 
 const unlimited = { cluster: "100%", zone: "100%", perWindow: { nodes: 1_000, duration: "1h" } };
 const safety = aSafetyPolicy({ caps: { repair: unlimited } });
@@ -82,7 +81,7 @@ class World {
   readonly checks = this.picture.checks;
   readonly objects = new Map<string, RemediationView>();
   readonly leases = new Map<string, NodeLeaseView>();
-  readonly standing = new Map<string, CheckDecision>();
+  readonly standing = new Map<string, Decision>();
   readonly #masters: number;
   now: Instant = at("10h");
   #next = 0;
@@ -166,7 +165,7 @@ class World {
     this.picture.put("action", after);
   }
 
-  carryOut(command: CheckCommand): void {
+  carryOut(command: Command): void {
     switch (command.kind) {
       case "open-action": {
         const { name, spec, phase } = command;
@@ -230,7 +229,7 @@ class World {
     }
   }
 
-  #release({ lease, resourceVersion }: Extract<CheckCommand, { kind: "release-node-lease" }>): void {
+  #release({ lease, resourceVersion }: Extract<Command, { kind: "release-node-lease" }>): void {
     const nodeName = nodeOfLease(lease.name) ?? "";
     assertSeen(resourceVersion, this.leases.get(nodeName));
     this.leases.delete(nodeName);
@@ -249,7 +248,7 @@ class World {
     };
   }
 
-  #updateCheck({ check, status }: Extract<CheckCommand, { kind: "update-check" }>): void {
+  #updateCheck({ check, status }: Extract<Command, { kind: "update-check" }>): void {
     const before = this.#checkByName.get(check.name);
     if (before === undefined) return;
     const { conditions = [], ...rest } = status;
@@ -294,7 +293,7 @@ function subjectsOf({ picture }: Context): readonly string[] {
   ];
 }
 
-function judged(subject: string, context: Context): CheckDecision {
+function judged(subject: string, context: Context): Decision {
   const name = subject.slice(subject.indexOf("/") + 1);
   return subject.startsWith("node/") ? decideCheckedNode(name, context) : decideCheck(name, context);
 }
@@ -332,7 +331,7 @@ function ask(world: World): void {
   }
 }
 
-function startsOf(world: World): readonly CheckCommand[] {
+function startsOf(world: World): readonly Command[] {
   const { context } = world;
   const proposals = [...world.standing].flatMap(([subject, decision]) =>
     decision.proposals.map(proposal => ({ subject: subject as "node/x", rule: "checks", proposal })),

@@ -3,7 +3,7 @@
 
 import { type Controller, type ControllerOptions, startController } from "../../control/controller.ts";
 import type { Clock, Feed, InstanceProvider, KubeApi } from "../../control/ports.ts";
-import { controllers, type JournalEntry } from "../../decide/decision.ts";
+import { usualControllers, type JournalEntry } from "../../decide/decision.ts";
 import { rules } from "../../decide/rules.ts";
 import type { ApiServer } from "../api-server.ts";
 import { VirtualClock } from "../clock.ts";
@@ -159,7 +159,7 @@ class Run {
       provider: withProviderFaults(provider({ api, clock: cloud, feed: ownFeed }), this.#providerFaults),
       rules,
       settings: { cluster: clusterName, dryRun, foreignClaims },
-      controllers: new Set(controllers),
+      controllers: new Set(usualControllers),
       leadership,
       // At the world's time, which its clock may have wrong.
       journal: (entry: JournalEntry) => this.#journal.add({ ...entry, at: clock.now() }),

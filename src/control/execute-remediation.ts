@@ -1,0 +1,140 @@
+// Commands on remediations of whatever kind. One is made only after node, lease and action were read live and judged
+// once more; its name says what it is for, so that it is made once however often it is asked for.
+
+import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
+import { nodeNameKey } from "../api/node-health-check-contract.ts";
+import { formatTime } from "../api/time.ts";
+import type { Command, Context, ObjectTarget, Outcome } from "../decide/decision.ts";
+import { checkHold } from "../decide/health-check/holds.ts";
+import { healthOf, isUnhealthy } from "../decide/health-check/node-health.ts";
+import { unstamped } from "../decide/ledger.ts";
+import { policyHold } from "../decide/safety.ts";
+import { projectNode } from "../snapshot/project-node.ts";
+import { type LiveAction, readAction, writeProgress } from "./execute-action.ts";
+import { doubt, isOver, readLive } from "./execute-start.ts";
+import { alreadySo, done, type Execution } from "./execution.ts";
+import { isAlreadyExists, isNotFound } from "./outcome.ts";
+import { keyOf, patchBound } from "./patch.ts";
+
+type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
+type Live = Awaited<ReturnType<typeof readLive>>;
+
+/** What is read live may be newer than the picture, and the kubelet's lease is in none: it is not asked again at once. */
+const doubtedMs = 10_000;
+
+export async function createRemediation(command: Of<"create-remediation">, execution: Execution): Promise<Outcome> {
+  const action = await readAction(command.action, execution);
+  const { phase } = action.status ?? {};
+  if (isOver(phase) || phase === "DryRun" || action.spec.dryRun) return alreadySo;
+  const live = await readLive(action.spec, execution);
+  if (action.status?.startedAt !== undefined) {
+    const why = recovered(action, live, execution);
+    if (why !== undefined) return { result: "retry", reason: "Doubtful", message: why, afterMs: doubtedMs };
+    return create(command, execution);
+  }
+  const why = doubt(action, live, execution);
+  if (why !== undefined) {
+    await writeProgress(action, { phase: "Abandoned", outcome: why, waitingFor: null }, execution);
+    return done;
+  }
+  const held = startHold(action, execution);
+  if (held !== undefined) return { result: "retry", reason: "Held", message: held, afterMs: doubtedMs };
+  return create(command, execution);
+}
+
+/** The next step of what has begun: the node need not be sick as it was at first, but it must still be. */
+function recovered({ spec }: LiveAction, { node }: Live, execution: Execution): string | undefined {
+  const { picture, clock } = execution;
+  if (node === undefined) return `Node ${spec.node.name} (${spec.node.uid}) is gone.`;
+  const check = picture.checks.check(spec.askedBy.name);
+  if (check === undefined || check.uid !== spec.askedBy.uid) return `NodeHealthCheck ${spec.askedBy.name} is gone.`;
+  const health = healthOf(projectNode(node, undefined), check, {});
+  return isUnhealthy(health, clock.now()) ? undefined : `Node ${spec.node.name} is not unhealthy as it is read now.`;
+}
+
+/** What may have come between the entry in the ledger and now. */
+function startHold({ spec }: LiveAction, execution: Execution): string | undefined {
+  const { picture, clock, settings, epoch } = execution;
+  const context: Context = { picture, now: clock.now(), settings, epoch };
+  const check = picture.checks.check(spec.askedBy.name);
+  if (check === undefined || check.uid !== spec.askedBy.uid) return `NodeHealthCheck ${spec.askedBy.name} is gone.`;
+  return (policyHold(spec, context) ?? checkHold(check, context))?.message;
+}
+
+async function create({ resource, manifest, node }: Of<"create-remediation">, execution: Execution): Promise<Outcome> {
+  const { api } = execution;
+  const { name, namespace } = manifest.metadata;
+  const key = namespace === undefined ? {} : { namespace };
+  try {
+    answered(resource, await api.create(resource, key, manifest), execution);
+    return done;
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw noKind(error, `${resource.kind} ${name}`);
+  }
+  const found = await api.get(resource, { name, ...key });
+  answered(resource, found, execution);
+  if (isSame(found, manifest.metadata, node.name)) return alreadySo;
+  const message = `${resource.kind} ${name} is there already and is somebody else's.`;
+  return { result: "refused", reason: "AlreadyExists", message };
+}
+
+/** A 404 to a create says that the kind or the namespace is not there, not that all is as it should be. */
+function noKind(error: unknown, what: string): unknown {
+  return isNotFound(error) ? new Error(`${what} could not be created: ${(error as Error).message}`) : error;
+}
+
+function isSame(
+  found: KubeObject,
+  { ownerReferences = [] }: Partial<KubeObject["metadata"]>,
+  nodeName: string,
+): boolean {
+  const { annotations = {}, name, ownerReferences: owners = [], deletionTimestamp } = found.metadata;
+  const isOwned = ownerReferences.every(({ uid }) => owners.some(owner => owner.uid === uid));
+  return isOwned && deletionTimestamp === undefined && (annotations[nodeNameKey] ?? name) === nodeName;
+}
+
+export async function deleteRemediation(command: Of<"delete-remediation">, execution: Execution): Promise<Outcome> {
+  const { resource, ...target } = command.remediation;
+  const { uid } = target;
+  try {
+    const answer = await execution.api.delete(resource, keyOf(target), { preconditions: { uid } });
+    if ("uid" in answer.metadata) answered(resource, answer as KubeObject, execution);
+    else gone(command.remediation, execution);
+    return done;
+  } catch (error) {
+    if (isNotFound(error)) gone(command.remediation, execution);
+    throw error;
+  }
+}
+
+export async function annotateRemediation(
+  { remediation, annotations }: Of<"annotate-remediation">,
+  execution: Execution,
+): Promise<Outcome> {
+  const { api, clock } = execution;
+  const { resource, ...bound } = remediation;
+  const written = Object.entries(annotations).map(([key, value]) => [
+    key,
+    value === unstamped ? formatTime(clock.now()) : value,
+  ]);
+  const body = { metadata: { annotations: Object.fromEntries(written) } };
+  try {
+    answered(resource, await patchBound(api, resource, { bound, body }), execution);
+    return done;
+  } catch (error) {
+    if (isNotFound(error)) gone(remediation, execution);
+    throw error;
+  }
+}
+
+export function answered(resource: Resource, raw: KubeObject, { picture }: Execution): void {
+  picture.checkFeeds.kind(nameOf(resource)).answered(raw);
+}
+
+function gone({ resource, name, uid, namespace = "" }: ObjectTarget, { picture }: Execution): void {
+  picture.checkFeeds.kind(nameOf(resource)).wroteGone({ name, uid, namespace });
+}
+
+function nameOf(resource: Resource) {
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind };
+}

@@ -1,0 +1,144 @@
+// The life of health checks in the box, on virtual time, with a remediator of another group that the test plays itself.
+
+import { beforeEach, describe, expect, test } from "vitest";
+import type { KubeObject, Resource } from "../src/api/meta.ts";
+import { nodeActions } from "../src/api/node-action.ts";
+import { type NodeHealthCheck, nodeHealthChecks } from "../src/api/node-health-check.ts";
+import { nodePools } from "../src/api/node-pool.ts";
+import { leases, namespaces, nodes } from "../src/control/resources.ts";
+import type { Controller } from "../src/control/controller.ts";
+import { controllers } from "../src/decide/decision.ts";
+import { ControlledBox } from "./controlled-box.ts";
+
+const group = "fence.example.org";
+const definitions: Resource = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+  namespaced: false,
+};
+const fences: Resource = {
+  group,
+  version: "v1",
+  plural: "fenceremediations",
+  kind: "FenceRemediation",
+  namespaced: true,
+};
+const templates: Resource = { ...fences, plural: "fenceremediationtemplates", kind: "FenceRemediationTemplate" };
+
+function definitionOf({ plural, kind, version }: Resource) {
+  return {
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          schema: {
+            openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+          },
+        },
+      ],
+    },
+  };
+}
+
+type Fence = KubeObject & { spec?: object };
+
+class Ward {
+  readonly box = new ControlledBox();
+  readonly controller: Controller;
+
+  constructor() {
+    this.controller = this.box.start({ controllers: new Set(controllers) });
+  }
+
+  /** Six nodes of a pool that does not repair, and whoever fences. */
+  async open(): Promise<void> {
+    const { box } = this;
+    const spec = { replicas: 6, repair: { mode: "Disabled" } };
+    await box.create(nodePools.resource, { metadata: { name: "web" }, spec });
+    for (const kind of [fences, templates]) await box.create(definitions, definitionOf(kind));
+    await box.run(300);
+    await this.template("reset");
+  }
+
+  async template(name: string, annotations = {}): Promise<void> {
+    const spec = { template: { spec: { by: name } } };
+    await this.box.create(templates, { metadata: { name, annotations }, spec });
+  }
+
+  async check(spec: object = {}): Promise<void> {
+    await this.box.create(nodeHealthChecks.resource, { metadata: { name: "web" }, spec: { ...one("reset"), ...spec } });
+    await this.box.run(5);
+  }
+
+  async status(): Promise<NonNullable<NodeHealthCheck["status"]>> {
+    const [found] = await this.box.list<NodeHealthCheck & KubeObject>(nodeHealthChecks.resource);
+    return found?.status ?? {};
+  }
+
+  async silence(count = 1): Promise<string[]> {
+    const found = (await this.box.list(nodes)).map(({ metadata }) => metadata.name).slice(0, count);
+    for (const name of found) await this.simulate(name, "silent");
+    return found;
+  }
+
+  simulate(name: string, what: string | null): Promise<void> {
+    return this.box.patch(nodes, name, { metadata: { annotations: { "fettle.dev/simulate": what } } });
+  }
+
+  fences(): Promise<Fence[]> {
+    return this.box.list<Fence>(fences);
+  }
+}
+
+function templateOf(name: string) {
+  return { apiVersion: `${group}/v1`, kind: templates.kind, name, namespace: "default" };
+}
+
+function one(name: string) {
+  return { remediationTemplate: templateOf(name) };
+}
+
+describe("a check in a living cluster", () => {
+  let ward: Ward;
+  beforeEach(async () => {
+    ward = new Ward();
+    await ward.open();
+  });
+
+  test("a node falls silent, a remediation is made from the template, and goes when the node is well again", async () => {
+    await ward.check();
+    expect(await ward.status()).toMatchObject({ phase: "Enabled", observedNodes: 6, healthyNodes: 6 });
+    const [sick = ""] = await ward.silence();
+    await ward.box.run(300);
+    expect(await ward.fences()).toEqual([]);
+    await ward.box.run(180);
+    const [made, ...others] = await ward.fences();
+    expect(others).toEqual([]);
+    expect(made).toMatchObject({ metadata: { name: sick, namespace: "default" }, spec: { by: "reset" } });
+    expect(await ward.status()).toMatchObject({ phase: "Remediating", observedNodes: 6, healthyNodes: 5 });
+    const held = (await ward.box.list(leases)).filter(({ metadata }) => metadata.namespace === "medik8s-leases");
+    expect(held).toMatchObject([
+      { metadata: { name: `node-${sick}` }, spec: { holderIdentity: "NodeHealthCheck-web" } },
+    ]);
+    expect(await ward.box.list(nodeActions.resource)).toMatchObject([{ status: { phase: "Running" } }]);
+
+    await ward.simulate(sick, null);
+    await ward.box.run(120);
+    expect(await ward.fences()).toEqual([]);
+    expect(await ward.status()).toMatchObject({ phase: "Enabled", healthyNodes: 6 });
+    expect(await ward.box.list(nodeActions.resource)).toMatchObject([{ status: { phase: "Done" } }]);
+    const left = (await ward.box.list(leases)).filter(({ metadata }) => metadata.namespace === "medik8s-leases");
+    expect(left).toEqual([]);
+    expect(ward.controller.verify()).toEqual([]);
+    expect((await ward.box.list(namespaces)).map(({ metadata }) => metadata.name)).toContain("medik8s-leases");
+  });
+});
