@@ -2,9 +2,15 @@
 
 import { beforeEach, describe, expect, test } from "vitest";
 import type { KubeObject, Resource } from "../src/api/meta.ts";
-import { nodeActions } from "../src/api/node-action.ts";
+import { type NodeAction, nodeActions } from "../src/api/node-action.ts";
 import { type NodeHealthCheck, nodeHealthChecks } from "../src/api/node-health-check.ts";
 import { nodePools } from "../src/api/node-pool.ts";
+import {
+  rebootRemediations,
+  rebootRemediationTemplates,
+  replaceRemediations,
+  replaceRemediationTemplates,
+} from "../src/api/remediation.ts";
 import { leases, namespaces, nodes } from "../src/control/resources.ts";
 import type { Controller } from "../src/control/controller.ts";
 import { controllers } from "../src/decide/decision.ts";
@@ -141,4 +147,65 @@ describe("a check in a living cluster", () => {
     expect(ward.controller.verify()).toEqual([]);
     expect((await ward.box.list(namespaces)).map(({ metadata }) => metadata.name)).toContain("medik8s-leases");
   });
+
+  test("Replace takes the node away with its claim, once, and the check forgets it when its successor is there", async () => {
+    await ward.box.create(replaceRemediationTemplates.resource, own("replace"));
+    await ward.check({ remediationTemplate: ownTemplate("ReplaceRemediationTemplate", "replace") });
+    const [sick = ""] = await ward.silence();
+    await ward.box.run(900);
+    const actions = await ward.box.list<NodeAction & KubeObject>(nodeActions.resource);
+    expect(actions.map(({ spec, status }) => [spec.method, status?.phase])).toEqual([
+      ["Remediate", "Done"],
+      ["Terminate", "Done"],
+    ]);
+    const names = (await ward.box.list(nodes)).map(({ metadata }) => metadata.name);
+    expect(names).toHaveLength(6);
+    expect(names).not.toContain(sick);
+    expect(await ward.box.list(replaceRemediations.resource)).toEqual([]);
+    expect(await ward.status()).toMatchObject({ phase: "Enabled", healthyNodes: 6 });
+    expect(ward.controller.verify()).toEqual([]);
+  });
+
+  test("Reboot has the provider reboot the node, and leaves it as it was", async () => {
+    await ward.box.create(rebootRemediationTemplates.resource, own("reboot"));
+    await ward.check({ remediationTemplate: ownTemplate("RebootRemediationTemplate", "reboot") });
+    const [sick = ""] = await ward.silence();
+    await ward.box.run(1200);
+    const actions = await ward.box.list<NodeAction & KubeObject>(nodeActions.resource);
+    expect(actions.map(({ spec, status }) => [spec.method, status?.phase])).toEqual([
+      ["Remediate", "Done"],
+      ["Reboot", "Done"],
+    ]);
+    expect((await ward.box.list(nodes)).map(({ metadata }) => metadata.name)).toContain(sick);
+    expect(await ward.box.list(rebootRemediations.resource)).toEqual([]);
+    expect(await ward.status()).toMatchObject({ phase: "Enabled", healthyNodes: 6 });
+    expect(ward.controller.verify()).toEqual([]);
+  });
+
+  test("a remediation of ours that a person makes is carried out too", async () => {
+    const [first] = await ward.box.list(nodes);
+    const { name = "" } = first?.metadata ?? {};
+    await ward.box.create(replaceRemediations.resource, { metadata: { name }, spec: {} });
+    await ward.box.run(300);
+    expect((await ward.box.list(nodes)).map(({ metadata }) => metadata.name)).not.toContain(name);
+    const [made] = await ward.box.list(replaceRemediations.resource);
+    expect(made?.["status"]).toMatchObject({
+      conditions: [
+        { type: "Processing", status: "False" },
+        { type: "Succeeded", status: "True" },
+        { type: "PermanentNodeDeletionExpected", status: "True" },
+      ],
+    });
+    await ward.box.delete(replaceRemediations.resource, name);
+    await ward.box.run(10);
+    expect(await ward.box.list(replaceRemediations.resource)).toEqual([]);
+  });
 });
+
+function own(name: string) {
+  return { metadata: { name }, spec: { template: { spec: {} } } };
+}
+
+function ownTemplate(kind: string, name: string) {
+  return { apiVersion: "fettle.dev/v1alpha1", kind, name };
+}

@@ -55,6 +55,7 @@ const Evidence = Struct("One thing that was seen and speaks for the action.", {
     "DeletionTimestamp",
     "InstanceGone",
     "SurplusReplica",
+    "RemediationObject",
   ]),
   conditionType: Optional(NodeConditionType("The type of the node condition.")),
   conditionStatus: Optional(NodeConditionStatus("Its status.")),

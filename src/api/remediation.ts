@@ -3,7 +3,7 @@
 
 import { Duration, Optional, type Static, Struct, Text, Time, Whole } from "./define.ts";
 import { defineKind, type KindDefinition } from "./kind-definition.ts";
-import type { ObjectMeta } from "./meta.ts";
+import { apiVersionOf, type ObjectMeta } from "./meta.ts";
 import { TerminationMode } from "./repair.ts";
 import { Conditions, ObservedGeneration, Uid } from "./shapes.ts";
 
@@ -120,6 +120,12 @@ export const rebootRemediations = defineKind({
   status: RebootStatus,
   columns,
 });
+
+/** Those that we carry out, whoever makes them. */
+export const ownRemediationKinds = [replaceRemediations, rebootRemediations].map(({ resource }) => ({
+  apiVersion: apiVersionOf(resource),
+  kind: resource.kind,
+}));
 
 export const replaceRemediationTemplates = templates("ReplaceRemediation", "replaceremediationtemplates", ReplaceSpec);
 export const rebootRemediationTemplates = templates("RebootRemediation", "rebootremediationtemplates", RebootSpec);

@@ -12,9 +12,9 @@ import { policyHold } from "../decide/safety.ts";
 import { projectNode } from "../snapshot/project-node.ts";
 import { type LiveAction, readAction, writeProgress } from "./execute-action.ts";
 import { doubt, isOver, readLive } from "./execute-start.ts";
-import { alreadySo, done, type Execution } from "./execution.ts";
+import { alreadySo, done, type Execution, overLive } from "./execution.ts";
 import { isAlreadyExists, isNotFound } from "./outcome.ts";
-import { keyOf, patchBound } from "./patch.ts";
+import { keyOf, metadataBody, patchBound, statusBody } from "./patch.ts";
 
 type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
 type Live = Awaited<ReturnType<typeof readLive>>;
@@ -127,7 +127,33 @@ export async function annotateRemediation(
   }
 }
 
-export function answered(resource: Resource, raw: KubeObject, { picture }: Execution): void {
+export async function updateRemediation(
+  { remediation, metadata, status }: Of<"update-remediation">,
+  execution: Execution,
+): Promise<Outcome> {
+  const { api, clock } = execution;
+  const { resource, ...target } = remediation;
+  try {
+    return await overLive(execution, { resource, target }, async live => {
+      let bound = live;
+      const change = metadata && metadataBody(metadata, live.metadata.finalizers ?? []);
+      if (change !== undefined) {
+        bound = await patchBound(api, resource, { bound: live.metadata, body: { metadata: change } });
+        answered(resource, bound, execution);
+      }
+      if (status === undefined) return done;
+      const body = { status: statusBody(live.status ?? {}, status, clock.now()) };
+      const written = await patchBound(api, resource, { bound: bound.metadata, body, subresource: "status" });
+      answered(resource, written, execution);
+      return done;
+    });
+  } catch (error) {
+    if (isNotFound(error)) gone(remediation, execution);
+    throw error;
+  }
+}
+
+function answered(resource: Resource, raw: KubeObject, { picture }: Execution): void {
   picture.checkFeeds.kind(nameOf(resource)).answered(raw);
 }
 

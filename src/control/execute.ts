@@ -8,7 +8,7 @@ import { deleteNode, deletePod, evictPod, updateNode } from "./execute-node.ts";
 import { updatePool, updateSafetyPolicy } from "./execute-pool.ts";
 import { createDefaultCheck, noteDefaultCheck, updateCheck } from "./execute-check.ts";
 import { releaseNodeLease, takeNodeLease } from "./execute-node-lease.ts";
-import { annotateRemediation, createRemediation, deleteRemediation } from "./execute-remediation.ts";
+import { annotateRemediation, createRemediation, deleteRemediation, updateRemediation } from "./execute-remediation.ts";
 import { rebootInstance } from "./execute-reboot.ts";
 import { startAction } from "./execute-start.ts";
 import type { Execution } from "./execution.ts";
@@ -69,6 +69,8 @@ function carriedOut(command: Command, execution: Execution): Promise<Outcome> {
       return deleteRemediation(command, execution);
     case "annotate-remediation":
       return annotateRemediation(command, execution);
+    case "update-remediation":
+      return updateRemediation(command, execution);
     case "take-node-lease":
       return takeNodeLease(command, execution);
     case "release-node-lease":

@@ -5,6 +5,7 @@
 import type { Resource } from "../api/meta.ts";
 import { nodeLeaseNamespace } from "../api/node-health-check-contract.ts";
 import { nodeHealthChecks } from "../api/node-health-check.ts";
+import { ownRemediationKinds } from "../api/remediation.ts";
 import { isEqual } from "../api/schema/correlate.ts";
 import { secondMs } from "../api/time.ts";
 import { defaultKinds } from "../decide/health-check/default-check.ts";
@@ -86,7 +87,7 @@ export class RemediationFeeds {
   #wanted(): readonly KindName[] {
     const { checks } = this.#options.picture;
     // Others' templates are of interest only as long as a check by default may be made from one.
-    return [...wantedKinds(checks.all()), ...(checks.hadDefault === false ? defaultKinds : [])];
+    return [...wantedKinds(checks.all()), ...ownRemediationKinds, ...(checks.hadDefault === false ? defaultKinds : [])];
   }
 
   #stateOf(name: KindName): KindState {

@@ -6,6 +6,7 @@ import type { NodeClaimStatus } from "../api/node-claim.ts";
 import { apiVersionOf, type Manifest, type Resource } from "../api/meta.ts";
 import type { NodeHealthCheckStatus } from "../api/node-health-check.ts";
 import type { NodePoolStatus } from "../api/node-pool.ts";
+import type { RebootRemediationStatus } from "../api/remediation.ts";
 import type { SafetyPolicyStatus } from "../api/safety-policy.ts";
 import type { Taint } from "../api/taint.ts";
 import type { Instant, Millis } from "../api/time.ts";
@@ -140,6 +141,13 @@ export type RemediationCommand = { readonly why: string } & (
       readonly manifest: Manifest & { metadata: { name: string } };
       readonly node: Target;
       readonly action: Target;
+    }
+  /** Of our own kinds. Metadata first, then status. */
+  | {
+      readonly kind: "update-remediation";
+      readonly remediation: ObjectTarget;
+      readonly metadata?: MetadataChange;
+      readonly status?: StatusChange<RebootRemediationStatus>;
     }
   /** null takes an annotation away, an empty text is replaced by the time of writing. */
   | {
@@ -371,6 +379,7 @@ function laneOfRemediationCommand(command: RemediationCommand): string {
     case "create-remediation":
       return laneOfRemediation({ ...command.manifest, ...command.manifest.metadata });
     case "delete-remediation":
+    case "update-remediation":
     case "annotate-remediation": {
       const { resource, name, namespace = "" } = command.remediation;
       return laneOfRemediation({ apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name });

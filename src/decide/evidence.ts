@@ -36,6 +36,13 @@ const confirmByKind: Partial<Record<Evidence["kind"], Confirm>> = {
   DeletionTimestamp: ({ live }) => (isDeleting(live) ? undefined : "neither the node nor its claim is being deleted"),
   InstanceGone: instanceGone,
   SurplusReplica: surplus,
+  RemediationObject: ({ live: { node }, context: { picture } }) => {
+    const standing = picture.checks.ownRemediations(node?.name ?? "");
+    const isAsked = standing.some(
+      ({ deletingSince, timedOut }) => deletingSince === undefined && timedOut === undefined,
+    );
+    return isAsked ? undefined : "no remediation asks for it any more";
+  },
 };
 
 /** Why nothing of the evidence holds; undefined: something does. */

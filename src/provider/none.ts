@@ -18,6 +18,7 @@ export function noProvider({
       nodeClass: ({ kind }) => ({ state: "NotFound", message: `${kind} is served by no provider here.` }),
       instanceTypes: () => [],
       repairStatements,
+      canReboot: false,
     },
     // Nothing in the view ever changes.
     onChange: () => {},

@@ -34,6 +34,8 @@ export class CheckIndex implements CheckPicture {
   /** By check uid and node. */
   readonly #remediationsByNode = new Grouped<RemediationView>();
   readonly #remediatedNodes = new Grouped<string>();
+  /** Those that are ours to carry out, by node. */
+  readonly #own = new Grouped<RemediationView>();
   readonly #controlPlane = new Ordered<RemediationView>();
   readonly #ended = new EndedRemediations();
   readonly #templates = new Grouped<TemplateView>();
@@ -85,6 +87,13 @@ export class CheckIndex implements CheckPicture {
   }
   remediation(object: KindName & { readonly namespace?: string; readonly name: string }): RemediationView | undefined {
     return this.#remediations.get(keyOfObject(object));
+  }
+  ownRemediations(nodeName: string): readonly RemediationView[] {
+    return this.#own.of(nodeName);
+  }
+  /** Nodes that may be gone and yet have a remediation of ours to be looked after. */
+  nodesOfOwn(): readonly string[] {
+    return [...new Set([...this.#own.all()].map(({ nodeName }) => nodeName))].sort();
   }
   controlPlaneRemediations(): readonly RemediationView[] {
     return this.#controlPlane.values();
@@ -159,6 +168,8 @@ export class CheckIndex implements CheckPicture {
     else this.#remediations.set(key, after);
     if (after?.isOfControlPlane) this.#controlPlane.set(key, after);
     else this.#controlPlane.delete(key);
+    const ownNode = (one: RemediationView | undefined) => (one?.own === undefined ? undefined : one.nodeName);
+    this.#own.move(key, { from: ownNode(before), to: ownNode(after), value: after });
     this.#remediationsByNode.move(key, { from: groupOf(before), to: groupOf(after), value: after });
     for (const one of [before, after]) if (one !== undefined) this.#countRemediated(one);
     this.#mark("cluster");
@@ -187,6 +198,7 @@ export class CheckIndex implements CheckPicture {
   setKind(kind: KindName, state: KindState): void {
     this.#kinds.set(keyOfKind(kind), state);
     this.#markUsersOf(kind);
+    for (const name of this.nodesOfOwn()) this.#mark(`node/${name}`);
   }
 
   setUpgrade(upgrade: UpgradeView): void {

@@ -33,6 +33,8 @@ export type CheckPicture = {
   /** The nodes that the check has remediations of, whether or not they exist. */
   remediatedNodes(check: CheckView): readonly string[];
   remediation(object: KindName & { readonly namespace?: string; readonly name: string }): RemediationView | undefined;
+  /** Of our own kinds, on a node of that name, whoever made them. */
+  ownRemediations(nodeName: string): readonly RemediationView[];
   /** Of nodes of the control plane, whoever owns them. */
   controlPlaneRemediations(): readonly RemediationView[];
   /** Remediations of the check that are over, with its node not known to have come back: oldest first. */

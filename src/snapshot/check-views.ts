@@ -4,6 +4,7 @@
 import type { EffectiveNodeHealthCheck } from "../api/effective-node-health-check.ts";
 import type { Resource } from "../api/meta.ts";
 import type { NodeHealthCheckStatus, TemplateReference } from "../api/node-health-check.ts";
+import type { RebootRemediationStatus } from "../api/remediation.ts";
 import type { Selector } from "../api/selector.ts";
 import type { Instant, Millis } from "../api/time.ts";
 import type { ConditionView, MetaView } from "./views.ts";
@@ -43,6 +44,13 @@ export type CheckView = MetaView & {
 
 export type KindName = { readonly apiVersion: string; readonly kind: string };
 
+/** Of a remediation that is ours to carry out: what is asked for, and what we have said so far. */
+export type OwnRemediation = {
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly status: Omit<RebootRemediationStatus, "conditions">;
+  readonly conditions: readonly ConditionView[];
+};
+
 export type RemediationView = KindName & {
   /** Empty for kinds that have none. */
   readonly namespace: string;
@@ -66,6 +74,8 @@ export type RemediationView = KindName & {
   readonly succeeded?: ConditionView;
   /** PermanentNodeDeletionExpected: the node will not come back under its name. */
   readonly takesNodeAway: boolean;
+  /** Of our own kinds. */
+  readonly own?: OwnRemediation;
 };
 
 export type TemplateView = KindName & {

@@ -278,7 +278,10 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   subjects(kind: SubjectKind): Subject[] {
     switch (kind) {
       case "node":
-        return this.nodes().map(({ name }): Subject => `node/${name}`);
+        // Remediations of ours outlive their node, and are ended by its rule.
+        return [...new Set([...this.nodes().map(({ name }) => name), ...this.checks.nodesOfOwn()])].map(
+          (name): Subject => `node/${name}`,
+        );
       case "claim":
         return this.claims().map(({ name }): Subject => `claim/${name}`);
       case "pool":

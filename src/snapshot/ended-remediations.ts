@@ -35,7 +35,14 @@ function placeOf({ spec, name }: ActionView): string {
 function checkOf(action: ActionView | undefined): string | undefined {
   if (action === undefined) return undefined;
   const { spec, status } = action;
-  if (spec.action !== "Remediation" || spec.dryRun === true || status.startedAt === undefined) return undefined;
+  // A reboot takes no node away.
+  if (
+    spec.action !== "Remediation" ||
+    spec.method === "Reboot" ||
+    spec.dryRun === true ||
+    status.startedAt === undefined
+  )
+    return undefined;
   const isOver = finalPhases.some(phase => phase === status.phase);
   const isWithNode = status.steps?.some(({ name }) => name === endedStep) ?? false;
   return isOver && !isWithNode ? spec.askedBy.uid : undefined;

@@ -58,6 +58,8 @@ export type ProviderView = {
   nodeClass(ref: NodeClassRef): NodeClassState;
   instanceTypes(ref: NodeClassRef): readonly InstanceType[];
   readonly repairStatements: readonly RepairStatement[];
+  /** False: no instance can be rebooted through it, and nothing need be tried. */
+  readonly canReboot?: boolean;
 };
 
 /** Why a command on an object last failed, until one succeeds. `retryAt`: before then it is not tried again. */

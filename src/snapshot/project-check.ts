@@ -16,11 +16,20 @@ import {
 } from "../api/node-health-check-contract.ts";
 import { selectorOf } from "../api/selector.ts";
 import { type Millis, parseNanoseconds, parseTime, secondMs } from "../api/time.ts";
-import type { CheckView, NodeLeaseView, RemediationView, TemplateView, UpgradeView } from "./check-views.ts";
+import { ownRemediationKinds } from "../api/remediation.ts";
+import type {
+  CheckView,
+  NodeLeaseView,
+  OwnRemediation,
+  RemediationView,
+  TemplateView,
+  UpgradeView,
+} from "./check-views.ts";
 import { looksLike } from "./looks-like.ts";
 import { conditionsOf, metaOf, ownersOf } from "./project-meta.ts";
 import { judge } from "./project-policy.ts";
 import { fields, present, time, word } from "./raw.ts";
+import type { ConditionView } from "./views.ts";
 
 export function projectCheck(raw: KubeObject, previous: CheckView | undefined): CheckView {
   const meta = metaOf(raw);
@@ -127,9 +136,19 @@ export function projectRemediation(raw: KubeObject, previous: RemediationView | 
       timedOut: annotations[timedOutKey],
       healthySince: time(annotations[healthySinceKey]),
       succeeded: conditions.find(({ type }) => type === "Succeeded"),
+      own: isOurs(raw) ? ownOf(raw, conditions) : undefined,
     }),
   };
   return previous !== undefined && looksLike(previous, view) ? previous : view;
+}
+
+function isOurs({ apiVersion, kind }: KubeObject): boolean {
+  return ownRemediationKinds.some(one => one.apiVersion === apiVersion && one.kind === kind);
+}
+
+function ownOf(raw: KubeObject, conditions: readonly ConditionView[]): OwnRemediation {
+  const { conditions: _told, ...status } = fields(raw["status"]);
+  return { spec: fields(raw["spec"]), status, conditions };
 }
 
 const defaultTemplateKey = "remediation.medik8s.io/default-template";

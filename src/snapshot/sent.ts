@@ -40,6 +40,7 @@ export type Sent =
         | "create-remediation"
         | "delete-remediation"
         | "annotate-remediation"
+        | "update-remediation"
         | "take-node-lease"
         | "release-node-lease"
         | "update-check"

@@ -28,7 +28,8 @@ export function carryOn(patient: Patient, context: Context): Decision {
   // Another unhealthy condition that has not lasted long enough yet: what runs is left alone, and nothing is added.
   if (!isUnhealthy(health, context.now)) return { ...ended, wakeAt: earliest(ended.wakeAt, health.dueAt) };
   if (current === undefined) return together([ended, noneLeft(patient)]);
-  if (current.made !== undefined) return together([ended, keepUp(patient, current.step, context)]);
+  if (current.made !== undefined)
+    return together([ended, keepUp(patient, { ...current, made: current.made }, context)]);
   if (ended.commands.length > 0) return ended;
   return together([ended, begin(patient, current.step, context)]);
 }
@@ -75,8 +76,9 @@ function noneLeft(patient: Patient): Decision {
 }
 
 /** It runs: the lease is kept for as long. */
-function keepUp(patient: Patient, step: StepView, context: Context): Decision {
-  if (patient.action === undefined) return nothing;
+function keepUp(patient: Patient, { step, made }: Required<Progress>, context: Context): Decision {
+  // What we carry out ourselves has an entry of its own in the ledger.
+  if (patient.action === undefined && made?.own === undefined) return nothing;
   // Somebody else has it since ours ran out: what runs goes on, and theirs is respected.
   const held = heldByAnother(patient, context);
   if (held !== undefined) return { ...nothing, wakeAt: wakesAt(held.until, context.now) };

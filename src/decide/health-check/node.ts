@@ -27,7 +27,9 @@ function patientOf(node: NodeView, check: CheckView, context: Context): Patient 
   const { picture, epoch } = context;
   const { checks } = picture;
   const open = picture.openActionOn(node.uid);
-  const isOurs = open?.spec.action === "Remediation" && open.spec.askedBy.uid === check.uid;
+  // What our own remediators do for the check has entries of its own (decide/remediators).
+  const isMeant = open?.spec.action === "Remediation" && open.spec.method === "Remediate";
+  const isOurs = isMeant && open.spec.askedBy.uid === check.uid;
   const isUsable = isOurs && !open.isProvisional && open.spec.epoch === epoch;
   const remediations = [...checks.remediationsOf(check, node.name)].sort(
     (a, b) => a.createdAt - b.createdAt || (a.uid < b.uid ? -1 : 1),
@@ -62,7 +64,7 @@ function decidePatient(patient: Patient, context: Context): Decision {
     : together([forgetDelay(patient, context), carryOn(patient, context)]);
   if (action !== undefined) return together([course, keptInLedger(patient, action, context)]);
   // It runs and the ledger does not know of it: after an update from another controller, or under a new node.
-  return isWell ? course : together([course, ask(patient, context)]);
+  return isWell || isCarriedOutByUs(patient) ? course : together([course, ask(patient, context)]);
 }
 
 /** What the ledger says of it. */
@@ -80,6 +82,10 @@ function keptInLedger(patient: Patient, action: ActionView, context: Context): D
 /** Undefined: it says so already. */
 function progressOf(patient: Patient, action: ActionView, { now }: Context): ActionProgress | undefined {
   const { node, check, health, remediations, isSelected } = patient;
+  if (isCarriedOutByUs(patient)) {
+    const names = remediations.filter(isOurOwn).map(({ kind, name }) => `${kind} ${name}`);
+    return over(action, `Node ${node.name} is left to ${names.join(", ")}, with an action of its own.`, "Done");
+  }
   if (remediations.length > 0) return running(patient, action);
   const isWell = isHealthy(health) || !isSelected;
   if (hasStarted(action)) {
@@ -94,6 +100,15 @@ function progressOf(patient: Patient, action: ActionView, { now }: Context): Act
     `Node ${node.name} was no longer unhealthy by NodeHealthCheck ${check.name} before anything was done.`,
     "Abandoned",
   );
+}
+
+/** One owner at a time: what our own remediators do is asked for and written down by them. */
+function isCarriedOutByUs({ remediations }: Patient): boolean {
+  return remediations.some(isOurOwn);
+}
+
+function isOurOwn(remediation: RemediationView): boolean {
+  return remediation.own !== undefined && !hasEnded(remediation);
 }
 
 function hasStarted({ status }: ActionView): boolean {

@@ -1,6 +1,7 @@
 // The rules of health checks, as the table of all rules names them.
 
 import type { Rule } from "../decision.ts";
+import { decideOwnRemediations } from "../remediators/remediators.ts";
 import { decideCheck } from "./check.ts";
 import { decideDefaultCheck } from "./default-check.ts";
 import { decideCheckedNode } from "./node.ts";
@@ -9,6 +10,7 @@ const controller = "health-checks";
 
 export const healthCheckRules: readonly Rule[] = [
   { name: "checked-node", controller, kind: "node", decide: decideCheckedNode },
+  { name: "remediators", controller, kind: "node", decide: decideOwnRemediations },
   { name: "check", controller, kind: "check", decide: decideCheck },
   {
     name: "default-check",

@@ -1,0 +1,95 @@
+// A remediation of one of our own kinds as its remediator sees it: the node it is for, who asks, and the actions that
+// were opened for it.
+
+import { formatTime } from "../../api/time.ts";
+import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
+import type { ActionView, ClaimView, NodeView } from "../../snapshot/views.ts";
+import type { Context, Proposal } from "../decision.ts";
+import { evidenceOf, type Health, healthOf, isUnhealthy } from "../health-check/node-health.ts";
+import { actionName, isDryRun, isOpen } from "../ledger.ts";
+
+export type Patient = {
+  readonly remediation: RemediationView & { readonly own: NonNullable<RemediationView["own"]> };
+  /** Undefined: gone, or another one has its name. */
+  readonly node: NodeView | undefined;
+  readonly nodeUID: string | undefined;
+  readonly claim: ClaimView | undefined;
+  /** The check that made it; undefined: somebody else. */
+  readonly check: CheckView | undefined;
+  /** In its eyes. */
+  readonly health: Health | undefined;
+  readonly method: "Terminate" | "Reboot";
+  /** Opened for it, the oldest first. */
+  readonly actions: readonly ActionView[];
+  readonly open: ActionView | undefined;
+};
+
+export function patientOf(remediation: RemediationView, context: Context): Patient | undefined {
+  const { own } = remediation;
+  if (own === undefined) return undefined;
+  const { picture } = context;
+  const named = picture.node(remediation.nodeName);
+  // A node that came later is not the one that was sick.
+  const known = own.status.nodeUID ?? (named && named.createdAt <= remediation.createdAt ? named.uid : undefined);
+  const node = named?.uid === known ? named : undefined;
+  const check = picture.checks.all().find(({ uid }) => uid === remediation.checkUid);
+  const method = remediation.kind === "RebootRemediation" ? "Reboot" : "Terminate";
+  const asked = { remediation: { ...remediation, own }, check, method } as const;
+  const actions = known === undefined ? [] : actionsFor(known, asked, context);
+  return {
+    ...asked,
+    node,
+    nodeUID: known,
+    claim: node && picture.claimOf(node),
+    health: node && check && healthOf(node, check, context),
+    actions,
+    open: actions.find(isOpen),
+  };
+}
+
+type Asked = Pick<Patient, "remediation" | "check" | "method">;
+
+/** Their names say to which node they are done; those of one that was removed before are not of this one. */
+function actionsFor(nodeUID: string, asked: Asked, { picture }: Context): readonly ActionView[] {
+  const found: ActionView[] = [];
+  const base = actionName("Remediation", nodeUID);
+  for (let attempt = 1; ; attempt++) {
+    const action = picture.action(attempt === 1 ? base : `${base}-${attempt}`);
+    if (action === undefined) return found;
+    const { spec, createdAt } = action;
+    const isMeant = spec.method === asked.method && spec.askedBy.name === askerOf(asked).name && !isDryRun(action);
+    if (isMeant && createdAt >= asked.remediation.createdAt) found.push(action);
+  }
+}
+
+function askerOf({ check }: Pick<Patient, "check">): Proposal["askedBy"] {
+  if (check === undefined) return { kind: "Controller", name: "remediators" };
+  return { kind: "NodeHealthCheck", name: check.name, uid: check.uid };
+}
+
+/** Undefined: the check that made it does not hold the node for unhealthy any more, and will take it back. */
+export function proposalOf(
+  patient: Patient & { readonly node: NodeView },
+  how: Pick<Proposal, "termination" | "timeout">,
+  context: Context,
+): Proposal | undefined {
+  const { remediation, node, claim, check, health, method } = patient;
+  if (health !== undefined && !isUnhealthy(health, context.now)) return undefined;
+  const who = `${remediation.kind} ${remediation.name}`;
+  const message = `${who} asks for it${check === undefined ? "" : `, made by NodeHealthCheck ${check.name}`}.`;
+  return {
+    node: { name: node.name, uid: node.uid },
+    ...(claim === undefined || claim.isProvisional ? {} : { claim: { name: claim.name, uid: claim.uid } }),
+    action: "Remediation",
+    method,
+    ...how,
+    askedBy: askerOf(patient),
+    message,
+    policy: { kind: remediation.kind, name: remediation.name },
+    evidence:
+      health === undefined
+        ? [{ kind: "RemediationObject", message, since: formatTime(remediation.createdAt) }]
+        : evidenceOf(health, { node, now: context.now }),
+    dueAt: health?.dueAt ?? remediation.createdAt,
+  };
+}
