@@ -77,7 +77,9 @@ export class EmbeddedExecution {
     const api = guardedApi(this.#observed(), guard);
     const searches = new Searches(picture);
     const provider = guardedProvider(this.provider, guard);
-    return this.settle(execute(command, { api, provider, picture, clock, settings, epoch: 1, searches, signal: this.abort.signal }));
+    return this.settle(
+      execute(command, { api, provider, picture, clock, settings, epoch: 1, searches, signal: this.abort.signal }),
+    );
   }
 
   /** Creates it, and the picture shows it. */
@@ -125,13 +127,17 @@ export class EmbeddedExecution {
     const { server } = this;
     const before = async (verb: string, { plural }: Resource, name = "") => {
       await this.interfere(`${verb} ${plural} ${name}`.trim());
-      if (verb !== "get") this.writes.push(`${verb} ${plural}`);
+      if (verb !== "get" && verb !== "list") this.writes.push(`${verb} ${plural}`);
     };
     return {
       ...server,
       get: async (resource, key, options) => {
         await before("get", resource, key.name);
         return server.get(resource, key, options);
+      },
+      list: async (resource, options) => {
+        await before("list", resource);
+        return server.list(resource, options);
       },
       create: async (resource, key, object, options) => {
         await before("create", resource);

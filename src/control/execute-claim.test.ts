@@ -188,6 +188,61 @@ describe("delete-claim", () => {
   });
 });
 
+describe("delete-claim of one that was launched", () => {
+  const providerID = "test:///i-1";
+  const registeredNode = { "karpenter.sh/registered": "true" };
+  const moments = ["before", "at the read", "after the read"] as const;
+  type Moment = (typeof moments)[number];
+  type Join = { readonly moment: Moment; readonly labels?: Record<string, string>; readonly providerID?: string };
+
+  /** A node joins for it at that moment, and no watch has shown it. */
+  async function deletedWhile({ moment, labels = {}, providerID: id = providerID }: Join, nodeName?: string) {
+    const execution = new EmbeddedExecution();
+    await aClaim(execution, { finalizers: ["karpenter.sh/termination"] });
+    const status = { providerID, ...(nodeName && { nodeName }) };
+    const claim = execution.see(claims, await execution.patch<Claim>(claims, "a", { status }));
+    const manifest = { apiVersion: "v1", kind: "Node", metadata: { name: "n", labels }, spec: { providerID: id } };
+    const join = async () => void (await execution.server.create(resources.nodes, {}, manifest));
+    const isAt = (call: string) => call.startsWith(moment === "after the read" ? "delete" : "list");
+    if (moment === "before") await execution.settle(join());
+    else execution.interfere = async call => (isAt(call) ? join() : undefined);
+    const { resourceVersion } = claim.metadata;
+    const outcome = await execution.execute({ kind: "delete-claim", claim: targetOf(claim), resourceVersion, why: "" });
+    const isDeleted = (await execution.get(claims, "a"))?.metadata.deletionTimestamp !== undefined;
+    return { result: outcome.result, isDeleted, seen: execution.picture.node("n")?.name };
+  }
+
+  const spared = { result: "stale", isDeleted: false, seen: "n" };
+  const gone = { result: "done", isDeleted: true, seen: undefined };
+
+  test.each<[string, Join, string | undefined, object]>([
+    ["leaves it when its node has joined, which no watch has shown", { moment: "before" }, undefined, spared],
+    ["leaves it when its node joins as nodes are read", { moment: "at the read" }, undefined, spared],
+    ["cannot tell of one that joins later", { moment: "after the read" }, undefined, gone],
+    ["ends it when only others have joined", { moment: "before", providerID: "test:///i-2" }, undefined, gone],
+    ["leaves it when its vanished node came back", { moment: "before" }, "n", spared],
+    ["leaves it when that came back as it was", { moment: "before", labels: registeredNode }, "n", spared],
+    ["ends it when its vanished node did not", { moment: "before", providerID: "test:///i-2" }, "m", gone],
+  ])("%s", async (_, join, nodeName, expected) => {
+    expect(await deletedWhile(join, nodeName)).toEqual(expected);
+  });
+
+  test("sees a node among many, a page after another", async () => {
+    const execution = new EmbeddedExecution();
+    await aClaim(execution);
+    const claim = execution.see(claims, await execution.patch<Claim>(claims, "a", { status: { providerID } }));
+    for (let index = 0; index < 501; index++) {
+      const spec = { providerID: index === 500 ? providerID : `test:///other-${index}` };
+      const metadata = { name: `n${String(index).padStart(3, "0")}` };
+      const manifest = { apiVersion: "v1", kind: "Node", metadata, spec };
+      await execution.settle(execution.server.create(resources.nodes, {}, manifest));
+    }
+    const { resourceVersion } = claim.metadata;
+    const command: Command = { kind: "delete-claim", claim: targetOf(claim), resourceVersion, why: "" };
+    expect(await execution.execute(command)).toEqual({ result: "stale" });
+  });
+});
+
 describe("launch-instance", () => {
   test("asks the provider for the live claim, by its class and our cluster, and writes what it answers", async () => {
     const asked: unknown[] = [];
@@ -320,6 +375,20 @@ describe("instances", () => {
       expect(await execution.execute(command)).toEqual({ result: "done" });
       expect(execution.picture.instance("i")?.state).toBe(state);
     }
+  });
+
+  test("are not ended under a node that has joined for their claim, which no watch has shown", async () => {
+    const execution = new EmbeddedExecution({ delete: async () => "terminating" });
+    await aClaim(execution);
+    const claim = execution.see(claims, await execution.patch<Claim>(claims, "a", { status: { providerID: "i" } }));
+    const manifest = { apiVersion: "v1", kind: "Node", metadata: { name: "n" }, spec: { providerID: "i" } };
+    await execution.settle(execution.server.create(resources.nodes, {}, manifest));
+    const command: Command = { kind: "delete-instance", providerID: "i", claim: targetOf(claim), why: "" };
+    expect(await execution.execute(command)).toEqual({ result: "stale" });
+    expect(execution.picture.instance("i")).toBeUndefined();
+    // Now that it is seen, whoever asks again knows what of it is in the ledger.
+    expect(execution.picture.node("n")?.providerID).toBe("i");
+    expect(await execution.execute(command)).toEqual({ result: "done" });
   });
 
   test("are listed as of the moment of asking, all or none", async () => {

@@ -10,6 +10,7 @@ import { projectClaim } from "../snapshot/project-claim.ts";
 import type { ClaimView } from "../snapshot/views.ts";
 import { alreadySo, assertSame, done, type Execution, sawDeletion, sawGone } from "./execution.ts";
 import { isAlreadyExists, isNotFound, outcomeOf, outcomeOfProvider, Stale } from "./outcome.ts";
+import { assertNodeless } from "./live-nodes.ts";
 import { keyOf, metadataBody, patchBound, statusBody } from "./patch.ts";
 
 type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
@@ -69,8 +70,11 @@ async function writeClaim(claim: ClaimView, { metadata, status }: Changes, execu
   wrote(await patchBound(api, resource, { bound, body, subresource: "status" }));
 }
 
+/** Without an action a claim goes only as long as it has no node: that is read live first. */
 export async function deleteClaim(command: Of<"delete-claim">, execution: Execution): Promise<Outcome> {
   const { claim, resourceVersion } = command;
+  const view = execution.picture.claim(claim.name);
+  if (view?.uid === claim.uid && view.providerID !== undefined) await assertNodeless(view, execution);
   try {
     const answer = await execution.api.delete(resource, keyOf(claim), {
       preconditions: { uid: claim.uid, resourceVersion },

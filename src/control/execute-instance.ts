@@ -3,18 +3,26 @@
 import type { Command, Outcome } from "../decide/decision.ts";
 import type { InstanceView } from "../snapshot/views.ts";
 import { done, type Execution } from "./execution.ts";
+import { assertNodeless } from "./live-nodes.ts";
 import { outcomeOfProvider } from "./outcome.ts";
 
 type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
 
-export async function deleteInstance(
-  { providerID }: Of<"delete-instance">,
-  { provider, ...execution }: Execution,
-): Promise<Outcome> {
-  const answer = await provider.delete(providerID);
+export async function deleteInstance(command: Of<"delete-instance">, execution: Execution): Promise<Outcome> {
+  const { providerID } = command;
+  await assertNoneJoined(command, execution);
+  const answer = await execution.provider.delete(providerID);
   if (typeof answer === "object") return outcomeOfProvider(answer);
   sawInstance(execution, providerID, answer);
   return done;
+}
+
+/** A node that joined after its claim was deleted is entered in the ledger before its machine goes. */
+async function assertNoneJoined({ providerID, claim }: Of<"delete-instance">, execution: Execution): Promise<void> {
+  const { picture } = execution;
+  const view = claim && picture.claim(claim.name);
+  if (view === undefined || view.uid !== claim?.uid || picture.nodesOf(view).length > 0) return;
+  if (picture.instance(providerID)?.state !== "terminating") await assertNodeless(view, execution);
 }
 
 export async function lookUpInstance(

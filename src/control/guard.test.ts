@@ -30,6 +30,7 @@ function guarded({ isInTerm = true, isAborted = false }) {
   const object = { apiVersion: "v1", kind: "Node", metadata: { name: "n" } };
   const calls: Record<string, () => Promise<unknown>> = {
     "read an object": () => api.get(nodes, { name: "n" }),
+    "list objects": () => api.list(nodes),
     "create an object": () => api.create(nodes, {}, object),
     "patch an object": () => api.patch(nodes, { name: "n" }, { type: "merge", body: {} }),
     "delete an object": () => api.delete(nodes, { name: "n" }),
@@ -42,7 +43,7 @@ function guarded({ isInTerm = true, isAborted = false }) {
   return { server, asked, calls };
 }
 
-const reads = ["read an object", "look an instance up", "list instances"];
+const reads = ["read an object", "list objects", "look an instance up", "list instances"];
 const writes = [
   "create an object",
   "patch an object",

@@ -10,7 +10,7 @@ export type Guard = {
   isInTerm(): boolean;
 };
 
-export type GuardedApi = Pick<KubeApi, "get" | "create" | "patch" | "delete">;
+export type GuardedApi = Pick<KubeApi, "get" | "list" | "create" | "patch" | "delete">;
 export type GuardedProvider = Pick<InstanceProvider, "create" | "get" | "list" | "delete" | "reboot">;
 
 export function guardedApi(api: KubeApi, guard: Guard): GuardedApi {
@@ -19,6 +19,10 @@ export function guardedApi(api: KubeApi, guard: Guard): GuardedApi {
     get: async (resource, key, options) => {
       assertInTime(guard);
       return api.get(resource, key, { ...options, signal });
+    },
+    list: async (resource, options) => {
+      assertInTime(guard);
+      return api.list(resource, { ...options, signal });
     },
     create: async (resource, key, object, options) => {
       assertMayWrite(guard);

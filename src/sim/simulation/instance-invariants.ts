@@ -3,8 +3,8 @@
 
 import type { KubeObject } from "../../api/meta.ts";
 import type { ApiRequest } from "../request.ts";
-import { isClaimTrue, isReady, type Ledger, ownNodes, type StoredClaim } from "./ledger.ts";
-import type { WriteContext } from "./write-context.ts";
+import { isClaimTrue, isReady, ownNodes, type StoredClaim } from "./ledger.ts";
+import { isJoining, type WriteContext } from "./write-context.ts";
 
 const garbageMinAgeMs = 15 * 60_000;
 
@@ -18,7 +18,7 @@ export function instanceViolations(context: WriteContext, request: ApiRequest): 
   }
   const uid = instance.metadata.labels?.["fettle.dev/claim-uid"];
   const claim = [...ledger.claimByName.values()].find(({ metadata }) => metadata.uid === uid);
-  return claim === undefined ? garbageEnded(context, instance) : endedOf(ledger, claim);
+  return claim === undefined ? garbageEnded(context, instance) : endedOf(context, claim);
 }
 
 function garbageEnded(
@@ -32,12 +32,15 @@ function garbageEnded(
   return [...young, ...(isAlive ? [`G1 instance ${name} is deleted under a Ready node`] : [])];
 }
 
-function endedOf(ledger: Ledger, claim: StoredClaim): string[] {
+function endedOf(context: WriteContext, claim: StoredClaim): string[] {
   const { name, deletionTimestamp } = claim.metadata;
   if (deletionTimestamp === undefined) return [`I5 the instance of ${name}, which nobody deletes, is ended`];
+  const { ledger } = context;
   const isGivenUp = isClaimTrue(claim, "InstanceTerminating");
   return [
     ...(isGivenUp ? [] : [`D1 the instance of ${name} is ended before the claim says that its drain is over`]),
-    ...ownNodes(ledger, claim.status?.providerID).flatMap(node => ledger.withoutEvidence(node)),
+    ...ownNodes(ledger, claim.status?.providerID)
+      .filter(node => !isJoining(context, node))
+      .flatMap(node => ledger.withoutEvidence(node)),
   ];
 }

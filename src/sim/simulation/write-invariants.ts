@@ -6,7 +6,7 @@ import type { ApiRequest } from "../request.ts";
 import { instanceViolations } from "./instance-invariants.ts";
 import { deadlineOf, instanceOf, isOwnNode, isReady, ownNodes, type StoredClaim, type StoredNode } from "./ledger.ts";
 import { policyViolations } from "./policy-invariants.ts";
-import { isUnseen, type WriteContext } from "./write-context.ts";
+import { isJoining, isUnseen, type WriteContext } from "./write-context.ts";
 
 type Verdict = { readonly isDestructive: boolean; readonly violations: readonly string[] };
 
@@ -54,7 +54,7 @@ type DeleteBody = { preconditions?: { uid?: string }; gracePeriodSeconds?: numbe
 function claimDeleted(context: WriteContext, { metadata, status }: StoredClaim): string[] {
   if (metadata.deletionTimestamp !== undefined) return [];
   const { ledger } = context;
-  const nodes = ownNodes(ledger, status?.providerID);
+  const nodes = ownNodes(ledger, status?.providerID).filter(node => !isJoining(context, node));
   const actions = nodes.flatMap(node => ledger.openOn(node.metadata.uid));
   return [
     ...nodes.flatMap(node => ledger.withoutEvidence(node)),
