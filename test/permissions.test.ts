@@ -2,17 +2,22 @@
 // all of it is allowed, and every right is used by some call.
 
 import { expect, test } from "vitest";
-import type { Resource } from "../src/api/meta.ts";
+import { apiVersionOf, type Resource } from "../src/api/meta.ts";
 import { nodeActions } from "../src/api/node-action.ts";
 import { nodeClaims } from "../src/api/node-claim.ts";
 import { nodePools } from "../src/api/node-pool.ts";
+import { nodeHealthChecks } from "../src/api/node-health-check.ts";
+import { rebootRemediationTemplates } from "../src/api/remediation.ts";
 import { safetyPolicies } from "../src/api/safety-policy.ts";
 import { simulatedNamespace } from "../src/api/simulated-instance.ts";
+import { workerKey } from "../src/api/node-health-check-contract.ts";
 import { leading } from "../src/cli/leadership.ts";
-import { type Permission, type Permissions, permissions } from "../src/cli/permissions.ts";
+import { defaultCheckMark, type Permission, type Permissions, permissions } from "../src/cli/permissions.ts";
 import { RivalWatch } from "../src/cli/rival.ts";
+import { controllers } from "../src/decide/decision.ts";
+import { defaultCheckName } from "../src/decide/health-check/default-check.ts";
 import type { KubeApi } from "../src/control/ports.ts";
-import { disruptionBudgets as budgets } from "../src/control/resources.ts";
+import { disruptionBudgets as budgets, nodes as nodeResource } from "../src/control/resources.ts";
 import { deploymentResource, namespaceResource } from "../src/sim/world/resources.ts";
 import { ControlledBox } from "./controlled-box.ts";
 
@@ -99,7 +104,15 @@ async function everything(): Promise<readonly Call[]> {
   const { clock } = box;
   const elect = async () => {
     const lead = await leading(flags, { api, clock, lost: () => {} });
-    return { lead, controller: box.start({ api, leadership: lead.leadership }) };
+    const mark = { name: defaultCheckMark, namespace: flags.leaderElectResourceNamespace };
+    const settings = {
+      cluster: "box",
+      dryRun: false,
+      foreignClaims: "ignore",
+      defaultCheck: { isWanted: true, mark },
+    } as const;
+    const all = new Set(controllers);
+    return { lead, controller: box.start({ api, leadership: lead.leadership, settings, controllers: all }) };
   };
   // As fettle install has made it.
   await box.create(namespaceResource, { metadata: { name: simulatedNamespace } });
@@ -121,6 +134,7 @@ async function everything(): Promise<readonly Call[]> {
   const past = { "karpenter.sh/nodeclaim-termination-timestamp": "2026-01-01T00:00:00Z" };
   await box.patch(nodeClaims.resource, name, { metadata: { annotations: past } });
   await box.run(300);
+  await remediate(box);
   await finishLongAgo(box);
   await box.run(60);
   await box.settle(second.lead.stop());
@@ -128,9 +142,29 @@ async function everything(): Promise<readonly Call[]> {
   return [...calls.values()];
 }
 
+/** Two of the workers that the check by default looks after fall silent: the first is replaced, the other rebooted. */
+async function remediate(box: ControlledBox): Promise<void> {
+  const nodes = (await box.list(nodeResource)).map(({ metadata }) => metadata.name);
+  for (const name of nodes) await box.patch(nodeResource, name, { metadata: { labels: { [workerKey]: "" } } });
+  const [first = "", second = ""] = nodes;
+  const silent = { metadata: { annotations: { "fettle.dev/simulate": "silent" } } };
+  await box.patch(nodeResource, first, silent);
+  // One node of so few an hour, says the SafetyPolicy.
+  await box.run(4500);
+  const { resource } = rebootRemediationTemplates;
+  await box.create(resource, { metadata: { name: "reboot" }, spec: { template: {} } });
+  const remediationTemplate = { apiVersion: apiVersionOf(resource), kind: resource.kind, name: "reboot" };
+  await box.patch(nodeHealthChecks.resource, defaultCheckName, { spec: { remediationTemplate, maxUnhealthy: 2 } });
+  await box.patch(nodeResource, second, silent);
+  await box.run(1200);
+}
+
 /** Three nodes with pods under a budget, and a policy. */
 async function settle(box: ControlledBox): Promise<void> {
-  await box.create(nodePools.resource, { metadata: { name: "web" }, spec: { replicas: 3 } });
+  await box.create(nodePools.resource, {
+    metadata: { name: "web" },
+    spec: { replicas: 3, repair: { mode: "Disabled" } },
+  });
   await box.create(safetyPolicies.resource, { metadata: { name: "default" }, spec: {} });
   const selector = { matchLabels: { app: "web" } };
   const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web" }] } };
@@ -153,6 +187,9 @@ const unseen: Readonly<Record<string, string>> = {
   " events patch": "an Event that is said again, which is counted in the one that is there",
   "karpenter.sh nodeclaims/finalizers update": "admission, where a node's owner blocks its own deletion",
   "karpenter.sh nodepools/finalizers update": "admission, where a claim's owner blocks its own deletion",
+  "config.openshift.io clusterversions list": "a cluster of OpenShift",
+  "config.openshift.io clusterversions watch": "a cluster of OpenShift",
+  "coordination.k8s.io leases patch": "a remediation that takes longer than half of its lease on the node",
 };
 
 test("every call is allowed by the roles, and every right is used", async () => {

@@ -44,13 +44,18 @@ test("prints every CRD and then all that runs the controller", async () => {
   const printed = (await objects()).map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`);
   expect(printed.slice(kinds.length)).toEqual([
     "Namespace /fettle-system",
+    "Namespace /medik8s-leases",
     "ServiceAccount fettle-system/fettle",
     "ClusterRole /fettle",
     "ClusterRoleBinding /fettle",
+    "ClusterRole /fettle-ext-remediation",
+    "ClusterRoleBinding /fettle-ext-remediation",
     "Role kube-system/fettle",
     "RoleBinding kube-system/fettle",
     "Role kube-node-lease/fettle",
     "RoleBinding kube-node-lease/fettle",
+    "Role medik8s-leases/fettle",
+    "RoleBinding medik8s-leases/fettle",
     "Deployment fettle-system/fettle",
     "PodDisruptionBudget fettle-system/fettle",
   ]);

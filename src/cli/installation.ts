@@ -3,8 +3,9 @@
 
 import type { Manifest } from "../api/meta.ts";
 import { nodePoolKey } from "../api/node.ts";
+import { nodeLeaseNamespace } from "../api/node-health-check-contract.ts";
 import { simulatedNamespace } from "../api/simulated-instance.ts";
-import { type Permission, permissions } from "./permissions.ts";
+import { aggregation, type Permission, permissions } from "./permissions.ts";
 import type { ProviderName } from "./wire.ts";
 
 export type InstallationOptions = {
@@ -23,10 +24,13 @@ export function installation(options: InstallationOptions): Manifest[] {
   const { cluster, byNamespace } = permissions(provider);
   return [
     namespaceObject(namespace, restricted),
+    namespaceObject(nodeLeaseNamespace),
     ...(provider === "simulated" ? [namespaceObject(simulatedNamespace)] : []),
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace, labels } },
     role("ClusterRole", { name }, cluster),
     binding("ClusterRoleBinding", { name }, namespace),
+    aggregated,
+    binding("ClusterRoleBinding", { name: aggregated.metadata.name }, namespace, aggregated.metadata.name),
     ...[...byNamespace].flatMap(([place, rules]) => [
       role("Role", { name, namespace: place }, rules),
       binding("RoleBinding", { name, namespace: place }, namespace),
@@ -62,12 +66,26 @@ function role(kind: "ClusterRole" | "Role", place: Place, granted: readonly Perm
   };
 }
 
-function binding(kind: "ClusterRoleBinding" | "RoleBinding", place: Place, namespace: string): Manifest {
+/** Filled by the API server from the roles of those who serve remediations: we write no rights ourselves. */
+const aggregated = {
+  apiVersion: `${rbac}/v1`,
+  kind: "ClusterRole",
+  metadata: { name: `${name}-ext-remediation`, labels },
+  aggregationRule: { clusterRoleSelectors: [{ matchLabels: aggregation }] },
+  rules: [],
+};
+
+function binding(
+  kind: "ClusterRoleBinding" | "RoleBinding",
+  place: Place,
+  namespace: string,
+  roleName: string = name,
+): Manifest {
   return {
     apiVersion: `${rbac}/v1`,
     kind,
     metadata: { ...place, labels },
-    roleRef: { apiGroup: rbac, kind: kind.replace("Binding", ""), name },
+    roleRef: { apiGroup: rbac, kind: kind.replace("Binding", ""), name: roleName },
     subjects: [{ kind: "ServiceAccount", name, namespace }],
   };
 }

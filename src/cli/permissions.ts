@@ -2,6 +2,7 @@
 // holds it against the calls that the shell makes, and the suites on a real control plane run under it.
 
 import { simulatedNamespace } from "../api/simulated-instance.ts";
+import { nodeLeaseNamespace } from "../api/node-health-check-contract.ts";
 import { rivalLease } from "./rival.ts";
 import type { ProviderName } from "./wire.ts";
 
@@ -24,12 +25,19 @@ export type Permissions = {
 /** By default: how processes on one cluster find each other, wherever they run. */
 export const lease = { name: "fettle", namespace: "kube-system" } as const;
 
+/** A Lease that nobody holds: where it is, there was a health check once, and none is made by default any more. */
+export const defaultCheckMark = "fettle-default-health-check";
+
+/** Whoever serves a kind of remediations grants us what we need of it, in a ClusterRole with this label. */
+export const aggregation = { "rbac.ext-remediation/aggregate-to-ext-remediation": "true" } as const;
+
 export function permissions(provider: ProviderName): Permissions {
   const isSimulated = provider === "simulated";
-  const cluster = isSimulated ? [...everywhere, simulatedClasses] : everywhere;
+  const cluster = [...everywhere, ...healthChecks, ...(isSimulated ? [simulatedClasses] : [])];
   const byNamespace = new Map<string, readonly Permission[]>([
     [lease.namespace, ownLease],
     ["kube-node-lease", nodeLeases],
+    [nodeLeaseNamespace, remediationLeases],
     ...(isSimulated ? [[simulatedNamespace, simulatedInstances] as const] : []),
   ]);
   return { cluster, byNamespace };
@@ -115,6 +123,58 @@ const everywhere: readonly Permission[] = [
   },
 ];
 
+const healthChecks: readonly Permission[] = [
+  {
+    group: "remediation.medik8s.io",
+    resource: "nodehealthchecks",
+    verbs: ["get", ...watched, "create"],
+    why: "When nodes count as failed. The one by default is made where there is none.",
+  },
+  { group: "remediation.medik8s.io", resource: "nodehealthchecks/status", verbs: ["patch"], why: "What it sees." },
+  {
+    group: "apiextensions.k8s.io",
+    resource: "customresourcedefinitions",
+    verbs: watched,
+    why: "Where the kinds are served that health checks name.",
+  },
+  ...["replaceremediations", "rebootremediations"].flatMap(resource => [
+    {
+      group: "fettle.dev",
+      resource,
+      verbs: ["get", ...watched, "create", "patch", "delete"],
+      why: "Made by health checks, and carried out by us.",
+    },
+    { group: "fettle.dev", resource: `${resource}/status`, verbs: ["patch"], why: "How far it is." },
+  ]),
+  {
+    group: "fettle.dev",
+    resource: "replaceremediationtemplates",
+    verbs: [...watched, "create"],
+    why: "What remediations are made from; the check by default has one of its own.",
+  },
+  {
+    group: "fettle.dev",
+    resource: "rebootremediationtemplates",
+    verbs: watched,
+    why: "What remediations are made from.",
+  },
+  {
+    group: "config.openshift.io",
+    resource: "clusterversions",
+    verbs: watched,
+    why: "Nothing new is remediated while OpenShift upgrades the cluster.",
+  },
+  { group: "", resource: "namespaces", verbs: ["create"], why: "Where the leases on nodes lie, if it is missing." },
+];
+
+const remediationLeases: readonly Permission[] = [
+  {
+    ...leases,
+    verbs: ["get", ...watched, "create", "patch", "delete"],
+    why: "Those who remediate a node keep out of one another's way by a lease on it.",
+  },
+];
+
 const simulatedClasses: Permission = {
   group: "fettle.dev",
   resource: "simulatednodeclasses",
@@ -124,6 +184,7 @@ const simulatedClasses: Permission = {
 
 const ownLease: readonly Permission[] = [
   { ...leases, name: lease.name, verbs: ["get", "update"], why: "One of several processes leads." },
+  { ...leases, name: defaultCheckMark, verbs: ["get"], why: "Whether there was a health check by default once." },
   { ...leases, verbs: ["create"], why: "The first process makes the lease; a name cannot bind what is not there yet." },
 ];
 

@@ -23,6 +23,7 @@ export type RunFlags = ClusterChoice &
     batchIdleDuration: Millis;
     batchMaxDuration: Millis;
     repairUnset: "on" | "off";
+    defaultHealthCheck: "on" | "off";
     takeOver: boolean;
     metricsBindAddress: BindAddress | undefined;
     logLevel: LogLevel;
@@ -62,6 +63,10 @@ const policyFlags = [
     or: "10s",
   }),
   flag("--repair-unset <mode>", "what a pool without spec.repair means: the provider's defaults are on or off", {
+    read: choiceOf("on", "off"),
+    or: "on",
+  }),
+  flag("--default-health-check <mode>", "make one where the cluster has none and never had: on or off", {
     read: choiceOf("on", "off"),
     or: "on",
   }),

@@ -16,6 +16,7 @@ import { Failure, type Io, untilAborted } from "./io.ts";
 import { clusterConfig } from "./kube-access.ts";
 import { type Leading, leading } from "./leadership.ts";
 import { type Log, log } from "./log.ts";
+import { defaultCheckMark } from "./permissions.ts";
 import { actBeside, RivalWatch, showBeside } from "./rival.ts";
 import { assertSense, type RunFlags, runOptions } from "./run-flags.ts";
 import { measuredWatches, unlisted, type Wired, wire, type WireOptions } from "./wire.ts";
@@ -85,6 +86,10 @@ async function start(flags: RunFlags, { config, env, version, say, closing, inst
     foreignClaims: flags.foreignClaims,
     batchIdleMs: flags.batchIdleDuration,
     batchMaxMs: flags.batchMaxDuration,
+    defaultCheck: {
+      isWanted: flags.defaultHealthCheck === "on",
+      mark: { name: defaultCheckMark, namespace: flags.leaderElectResourceNamespace },
+    },
   };
   const metrics = new Metrics({
     version,

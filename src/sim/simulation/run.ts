@@ -3,7 +3,7 @@
 
 import { type Controller, type ControllerOptions, startController } from "../../control/controller.ts";
 import type { Clock, Feed, InstanceProvider, KubeApi } from "../../control/ports.ts";
-import { usualControllers, type JournalEntry } from "../../decide/decision.ts";
+import { controllers, type JournalEntry, usualControllers } from "../../decide/decision.ts";
 import { rules } from "../../decide/rules.ts";
 import type { ApiServer } from "../api-server.ts";
 import { VirtualClock } from "../clock.ts";
@@ -151,7 +151,12 @@ class Run {
     const ownFeed = feed({ api, clock: process, random: fraction });
     // Clouds know the time, whatever a process takes it to be.
     const cloud = { now: () => clock.now(), monotonic: () => clock.monotonic(), after: process.after.bind(process) };
-    const { dryRun = false, foreignClaims = "ignore" } = this.#scenario.controller ?? {};
+    const {
+      dryRun = false,
+      healthChecks = false,
+      foreignClaims = "ignore",
+      repairUnset = "on",
+    } = this.#scenario.controller ?? {};
     return start({
       api,
       clock: process,
@@ -159,7 +164,8 @@ class Run {
       provider: withProviderFaults(provider({ api, clock: cloud, feed: ownFeed }), this.#providerFaults),
       rules,
       settings: { cluster: clusterName, dryRun, foreignClaims },
-      controllers: new Set(usualControllers),
+      repairUnset,
+      controllers: new Set(healthChecks ? controllers : usualControllers),
       leadership,
       // At the world's time, which its clock may have wrong.
       journal: (entry: JournalEntry) => this.#journal.add({ ...entry, at: clock.now() }),

@@ -197,6 +197,8 @@ const Scenario = Struct("A scenario.", {
     Struct("How the controller is started.", {
       dryRun: Optional(Flag("With --dry-run. Default false.")),
       foreignClaims: Optional(StringEnum("As --foreign-claims. Default ignore.", ["ignore", "repair"])),
+      healthChecks: Optional(Flag("With --controllers='*,health-checks'. Default false.")),
+      repairUnset: Optional(StringEnum("As --repair-unset. Default on.", ["on", "off"])),
     }),
   ),
   cluster: Optional(
