@@ -4,10 +4,11 @@ import { daemonRoom } from "./daemons.ts";
 import type { Pod } from "../../api/pod.ts";
 import { Picture } from "./picture.ts";
 import type { ExistingNode, Problem } from "./problem.ts";
-import type { Effort } from "./effort.ts";
+import { atOnce, type Effort } from "./effort.ts";
 
 export function* buildPicture(problem: Problem, effort: Effort): Generator<void, Picture> {
   const picture = new Picture(problem);
+  yield* picture.offer(problem.pools, effort);
   yield* withDaemons(picture, effort);
   for (const node of problem.nodes) {
     picture.putNode(node);
@@ -17,7 +18,7 @@ export function* buildPicture(problem: Problem, effort: Effort): Generator<void,
   picture.hosts.sort();
   for (const pod of problem.bound) {
     picture.putPod(pod);
-    effort.work += 3;
+    effort.work += 3 + picture.effort();
     if (effort.work % 1000 < 3) yield;
   }
   yield* withUpcoming(picture, problem.upcoming, effort);
@@ -30,7 +31,8 @@ export function* offerAnew(
   { pools, upcoming }: Pick<Problem, "pools" | "upcoming">,
   effort: Effort,
 ): Generator<void, void> {
-  picture.reoffer(pools);
+  picture.withdraw();
+  yield* picture.offer(pools, effort);
   yield* withDaemons(picture, effort);
   yield* withUpcoming(picture, upcoming, effort);
 }
@@ -38,7 +40,7 @@ export function* offerAnew(
 function* withDaemons(picture: Picture, effort: Effort): Generator<void, void> {
   for (const { template } of picture.pools) {
     daemonRoom(picture, template);
-    effort.work += template.types.length * 20;
+    effort.work += 1 + template.types.length * picture.daemons.length;
     yield;
   }
 }
@@ -46,17 +48,13 @@ function* withDaemons(picture: Picture, effort: Effort): Generator<void, void> {
 function* withUpcoming(picture: Picture, nodes: Problem["upcoming"], effort: Effort): Generator<void, void> {
   const upcomingByName = [...nodes].sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const upcoming of upcomingByName) {
-    effort.work += picture.addUpcoming(upcoming) ? upcoming.instanceTypes.length * 20 : 20;
+    yield* picture.addUpcoming(upcoming, effort);
     yield;
   }
 }
 
 export function pictureOf(problem: Problem): Picture {
-  const building = buildPicture(problem, { work: 0 });
-  for (;;) {
-    const { done, value } = building.next();
-    if (done === true) return value;
-  }
+  return atOnce(buildPicture(problem, { work: 0 }));
 }
 
 export type Change =

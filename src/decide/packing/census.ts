@@ -32,19 +32,43 @@ export type LabelGroup = PodLabels & {
   readonly repelled: Count[];
 };
 
+/** Counts by a label that their pods must have, so that a group of pods is held against few of them. */
+class CountTable {
+  readonly bySignature = new Map<string, Count>();
+  readonly #byAnchor = new Map<string | undefined, Count[]>();
+
+  add(signature: string, count: Count): void {
+    this.bySignature.set(signature, count);
+    append(this.#byAnchor, anchorOf(count), count);
+  }
+
+  /** Those that count the group's pods. */
+  of(group: PodLabels): Count[] {
+    const anchors = [undefined, ...anchorsOf(group)];
+    return anchors.flatMap(anchor => (this.#byAnchor.get(anchor) ?? []).filter(count => isCounted(count, group)));
+  }
+
+  clear(): void {
+    this.bySignature.clear();
+    this.#byAnchor.clear();
+  }
+}
+
 export class Census {
-  readonly groups = new Map<string, LabelGroup>();
-  readonly #countBySignature = new Map<string, Count>();
-  readonly #repellerBySignature = new Map<string, Count>();
+  readonly #groups = new Map<string, LabelGroup>();
+  readonly #groupsByAnchor = new Map<string, LabelGroup[]>();
+  readonly #counts = new CountTable();
+  readonly #repellers = new CountTable();
 
   group(namespace: string, labels: Labels): LabelGroup {
     const signature = `${namespace}\n${JSON.stringify(labels)}`;
-    let group = this.groups.get(signature);
+    let group = this.#groups.get(signature);
     if (group === undefined) {
       group = { namespace, labels, counted: [], repelled: [] };
-      for (const count of this.#countBySignature.values()) if (isCounted(count, group)) enter(group.counted, count);
-      for (const count of this.#repellerBySignature.values()) if (isCounted(count, group)) enter(group.repelled, count);
-      this.groups.set(signature, group);
+      for (const count of this.#counts.of(group)) enter(group.counted, count);
+      for (const count of this.#repellers.of(group)) enter(group.repelled, count);
+      this.#groups.set(signature, group);
+      for (const anchor of anchorsOf(group)) append(this.#groupsByAnchor, anchor, group);
     }
     return group;
   }
@@ -52,11 +76,11 @@ export class Census {
   /** `made` is called for a new one, to count those who are there already. */
   count(key: string, pods: readonly PodSet[], filter: NodeFilter | undefined, made: (count: Count) => void): Count {
     const signature = [key, ...pods.map(set => set.signature), filter ? filterSignature(filter) : ""].join("\n");
-    let count = this.#countBySignature.get(signature);
+    let count = this.#counts.bySignature.get(signature);
     if (count === undefined) {
       count = { counter: new Counter(key, signature), pods, filter, isHost: key === hostnameKey };
-      this.#countBySignature.set(signature, count);
-      for (const group of this.groups.values()) if (isCounted(count, group)) enter(group.counted, count);
+      this.#counts.add(signature, count);
+      for (const group of this.members(count)) enter(group.counted, count);
       made(count);
     }
     return count;
@@ -65,24 +89,51 @@ export class Census {
   /** The pods that bear this term. They are many or few, but all of them are entered from the start. */
   repeller({ key, pods }: AffinityTerm): Count {
     const signature = `${key}\n${pods.signature}`;
-    let count = this.#repellerBySignature.get(signature);
+    let count = this.#repellers.bySignature.get(signature);
     if (count === undefined) {
       count = { counter: new Counter(key, signature), pods: [pods], filter: undefined, isHost: key === hostnameKey };
-      this.#repellerBySignature.set(signature, count);
-      for (const group of this.groups.values()) if (isCounted(count, group)) enter(group.repelled, count);
+      this.#repellers.add(signature, count);
+      for (const group of this.members(count)) enter(group.repelled, count);
     }
     return count;
   }
 
+  /** The groups that a count looks at. */
+  members(count: Count): LabelGroup[] {
+    const anchor = anchorOf(count);
+    const candidates = anchor === undefined ? [...this.#groups.values()] : (this.#groupsByAnchor.get(anchor) ?? []);
+    return candidates.filter(group => isCounted(count, group));
+  }
+
   /** Of who repels whom nothing is forgotten; the other counts are made anew when a rule asks for them. */
   forgetCounts(): void {
-    this.#countBySignature.clear();
-    for (const group of this.groups.values()) group.counted.length = 0;
+    this.#counts.clear();
+    for (const group of this.#groups.values()) group.counted.length = 0;
   }
 
   counts(): Iterable<Count> {
-    return this.#countBySignature.values();
+    return this.#counts.bySignature.values();
   }
+}
+
+// A label that every pod of the count has; undefined: none that can be named.
+function anchorOf({ pods }: Count): string | undefined {
+  for (const { selector = [] } of pods) {
+    for (const { key, operator, values } of selector) {
+      if (values.length === 1 && (operator === "=" || operator === "in")) return `${key}=${values[0]}`;
+    }
+  }
+  return undefined;
+}
+
+function anchorsOf({ labels }: PodLabels): string[] {
+  return Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+}
+
+function append<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
 }
 
 export function isCounted({ pods, filter }: Count, group: PodLabels): boolean {

@@ -2,3 +2,11 @@
 // question takes the same slices everywhere.
 
 export type Effort = { work: number };
+
+/** All slices of a piece of work at once. */
+export function atOnce<T>(run: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = run.next();
+    if (done === true) return value;
+  }
+}

@@ -36,6 +36,8 @@ export type Kind = Footprint & {
   antis: readonly Count[];
   /** Each count that a rule of its own looks at, once. */
   asks: readonly Count[];
+  /** Counts that let so many of its own pods on a host. */
+  hostLimits: readonly { count: Count; perHost: number }[];
   /** Whether nodes may open up for it as pods are placed elsewhere: spread and affinity over more than hosts. */
   isShifting: boolean;
   /** By host: 0 not known yet, 1 the rules about the node alone admit it, 2 they do not. */

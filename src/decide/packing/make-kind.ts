@@ -53,6 +53,12 @@ export function makeKind(picture: PictureParts, { pod, signature, wishes, footpr
     asks: [
       ...new Set([...antiCounts, ...affinities.flatMap(({ counts }) => counts), ...spreads.map(one => one.count)]),
     ],
+    hostLimits: [
+      ...antiCounts.filter(one => one.isHost && group.counted.includes(one)).map(one => ({ count: one, perHost: 1 })),
+      ...spreads
+        .filter(one => one.count.isHost && one.self === 1)
+        .map(one => ({ count: one.count, perHost: one.maxSkew })),
+    ],
     isShifting: [...affinities.flatMap(({ counts }) => counts), ...spreads.map(one => one.count)].some(
       one => !one.isHost,
     ),

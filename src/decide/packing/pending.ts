@@ -2,10 +2,12 @@
 // they are tried, and depends on nothing but what they are.
 
 import { type Pod, podKey } from "../../api/pod.ts";
-import type { Effort } from "./effort.ts";
+import type { Count } from "./census.ts";
+import { atOnce, type Effort } from "./effort.ts";
 import { type Kind, kindSignature } from "./kind.ts";
 import type { Picture } from "./picture.ts";
 import { type Amounts, amountsSignature, pods as places } from "./resources.ts";
+import { sortedInSlices } from "./sliced-sort.ts";
 import { dot } from "./worth.ts";
 
 export type Size = {
@@ -31,7 +33,7 @@ export type PodClass = {
 export type HostLimit = { left: number; perHost: number };
 
 export class Pending {
-  readonly sizes: Size[] = [];
+  sizes: Size[] = [];
   demand: Amounts;
   count = 0;
   #initial: Amounts = new Float64Array(0);
@@ -41,15 +43,15 @@ export class Pending {
   readonly #picture: Picture;
   readonly #classBySignature = new Map<string, Map<string, PodClass>>();
   readonly #sizeBySignature = new Map<string, Size>();
-  readonly #limitByCount = new Map<unknown, HostLimit>();
+  readonly #limitByCount = new Map<Count, HostLimit>();
 
   constructor(picture: Picture) {
     this.#picture = picture;
     this.demand = new Float64Array(picture.space.names.length);
   }
 
-  /** Add all, then `close`. */
-  add(pod: Pod): void {
+  /** Add all, `sort`, then `close`. Says whether it was the first of its class. */
+  add(pod: Pod): boolean {
     const ofKind = kindSignature(pod);
     let classes = this.#classBySignature.get(ofKind);
     if (classes === undefined) {
@@ -60,39 +62,63 @@ export class Pending {
     const known = classes.get(amounts);
     if (known !== undefined) known.pods.push(pod);
     else classes.set(amounts, this.#classOf(this.#picture.kind(pod, ofKind), this.#picture.amounts(pod), [pod]));
+    return known === undefined;
   }
 
-  close(): void {
+  *sort(effort: Effort): Generator<void, void> {
+    for (const { classes } of this.sizes) {
+      for (const one of classes) {
+        if (one.pods.length < 2) continue;
+        const sorted = yield* sortedInSlices(one.pods, lastFirst, effort);
+        one.pods.splice(0);
+        for (const pod of sorted) one.pods.push(pod);
+      }
+    }
+  }
+
+  /** From here on counters know of the pods. Given up half-way, they forget those they were told of. */
+  *close(effort: Effort): Generator<void, void> {
     if (this.demand.length < this.#picture.space.names.length) {
       this.demand = new Float64Array(this.#picture.space.names.length);
     }
-    for (const size of this.sizes) {
-      for (const one of size.classes) {
-        one.pods.sort(lastFirst);
+    const entered: PodClass[] = [];
+    let isWhole = false;
+    try {
+      for (const one of this.sizes.flatMap(({ classes }) => classes)) {
         this.#enter(one, one.pods.length);
+        entered.push(one);
+        effort.work += 1;
+        if (entered.length % 256 === 0) yield;
       }
+      isWhole = true;
+    } finally {
+      if (!isWhole) for (const one of entered) this.#enter(one, -one.pods.length);
     }
     this.#initial = this.demand.slice();
     this.#classBySignature.clear();
   }
 
   /** Values sizes by the worth of resources and puts them in order, the largest first. */
-  arrange(worthOf: Float64Array): PodClass[] {
+  *arrange(worthOf: Float64Array, effort: Effort): Generator<void, PodClass[]> {
     for (const size of this.sizes) size.value = dot(worthOf, size.amounts);
-    this.sizes.sort((a, b) => b.value - a.value || compareAmounts(b.amounts, a.amounts));
-    const all = this.sizes.flatMap(({ classes }) => classes);
-    for (const one of all) one.floor = this.#hostFloorOf(one.kind);
+    effort.work += this.sizes.length * 0.2;
+    yield;
+    this.sizes = yield* sortedInSlices(this.sizes, bySize, effort);
+    const classesByRank = new Map<number, PodClass[]>();
     for (const { classes } of this.sizes) {
-      if (classes.length > 1) classes.sort((a, b) => b.floor - a.floor || compareKinds(a.kind, b.kind));
+      for (const one of classes) one.floor = this.#hostFloorOf(one.kind);
+      if (classes.length > 1) classes.splice(0, classes.length, ...(yield* sortedInSlices(classes, byFloor, effort)));
+      for (const one of classes) {
+        const rank = 2 * one.floor + (one.kind.asks.length > 0 ? 1 : 0);
+        const ranked = classesByRank.get(rank);
+        if (ranked === undefined) classesByRank.set(rank, [one]);
+        else ranked.push(one);
+      }
+      effort.work += classes.length;
+      yield;
     }
-    return all.sort(
-      (a, b) =>
-        b.floor - a.floor ||
-        Number(b.kind.asks.length > 0) - Number(a.kind.asks.length > 0) ||
-        b.size.value - a.size.value ||
-        compareAmounts(b.size.amounts, a.size.amounts) ||
-        compareKinds(a.kind, b.kind),
-    );
+    const ranks = [...classesByRank].sort(([a], [b]) => b - a);
+    return ranks.flatMap(([, classes]) => classes);
   }
 
   /** Sizes that are left, in order, apart by the resource that they take the largest share of. */
@@ -149,7 +175,7 @@ export class Pending {
 
   #hostFloorOf(kind: Kind): number {
     let floor = 0;
-    for (const { count } of hostLimits(kind)) {
+    for (const { count } of kind.hostLimits) {
       const limit = this.#limitByCount.get(count);
       if (limit !== undefined) floor = Math.max(floor, Math.ceil(limit.left / limit.perHost));
     }
@@ -179,7 +205,7 @@ export class Pending {
     size.left += by;
     if (size.left === 0) this.#used++;
     for (const { counter } of kind.asks) counter.pending += by;
-    for (const { count, perHost } of hostLimits(kind)) {
+    for (const { count, perHost } of kind.hostLimits) {
       const limit = this.#limitByCount.get(count);
       if (limit === undefined) {
         this.#limitByCount.set(count, { left: by, perHost });
@@ -193,20 +219,19 @@ export class Pending {
   }
 }
 
-function hostLimits(kind: Kind): { count: unknown; perHost: number }[] {
-  const found: { count: unknown; perHost: number }[] = [];
-  for (const count of kind.antis)
-    if (count.isHost && kind.group.counted.includes(count)) found.push({ count, perHost: 1 });
-  for (const { count, self, maxSkew } of kind.spreads)
-    if (count.isHost && self === 1) found.push({ count, perHost: maxSkew });
-  return found;
-}
-
 function lastFirst(a: Pod, b: Pod): number {
   const [created, other] = [a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? ""];
   if (created !== other) return created < other ? 1 : -1;
   if (a.metadata.name !== b.metadata.name) return a.metadata.name < b.metadata.name ? 1 : -1;
   return podKey(a) < podKey(b) ? 1 : -1;
+}
+
+function bySize(a: Size, b: Size): number {
+  return b.value - a.value || compareAmounts(b.amounts, a.amounts);
+}
+
+function byFloor(a: PodClass, b: PodClass): number {
+  return b.floor - a.floor || compareKinds(a.kind, b.kind);
 }
 
 function compareAmounts(a: Amounts, b: Amounts): number {
@@ -226,21 +251,15 @@ function compareKinds(a: Kind, b: Kind): number {
 export function* gathered(picture: Picture, pods: readonly Pod[], effort: Effort): Generator<void, Pending> {
   const pending = new Pending(picture);
   for (const [index, pod] of pods.entries()) {
-    pending.add(pod);
-    effort.work += 3;
-    if (index % 256 === 255) yield;
+    const more = (pending.add(pod) ? 15 : 3) + picture.effort();
+    effort.work += more;
+    if (index % 32 === 31 || more > 100) yield;
   }
-  effort.work += pods.length * 0.5;
-  yield;
-  // From here on counters know of them: whoever gives up later takes that back.
-  pending.close();
+  yield* pending.sort(effort);
+  yield* pending.close(effort);
   return pending;
 }
 
 export function pendingOf(picture: Picture, pods: readonly Pod[]): Pending {
-  const gathering = gathered(picture, pods, { work: 0 });
-  for (;;) {
-    const { done, value } = gathering.next();
-    if (done === true) return value;
-  }
+  return atOnce(gathered(picture, pods, { work: 0 }));
 }

@@ -7,6 +7,7 @@ import type { CsiNode } from "../../api/storage.ts";
 import { admit } from "./admit.ts";
 import { Census, type Count } from "./census.ts";
 import { daemonRoom, daemonsToCome, isDaemon } from "./daemons.ts";
+import type { Effort } from "./effort.ts";
 import { Hosts } from "./hosts.ts";
 import { hostPorts } from "./host-ports.ts";
 import { type Footprint, type Kind, kindSignature, labelsOf, namespaceOf } from "./kind.ts";
@@ -18,7 +19,7 @@ import { type PoolTemplate, poolTemplate } from "./pool-template.ts";
 import type { ExistingNode, Namespace, Pool, Problem, UpcomingNode } from "./problem.ts";
 import { joined, RequirementTable, setsOfLabels, setsOfRequirements } from "./requirements.ts";
 import { type Amounts, amountsSignature, podAmounts, ResourceSpace } from "./resources.ts";
-import { Template } from "./template.ts";
+import { makeTemplate, type Template } from "./template.ts";
 import { Texts } from "./texts.ts";
 import { oneOf } from "./value-set.ts";
 import { driverLimits, type Storage, storageOf, volumeNeeds } from "./volumes.ts";
@@ -31,7 +32,7 @@ export class Picture implements PictureParts {
   readonly census = new Census();
   readonly hosts: Hosts;
   readonly residents: Map<string, Resident>[] = [];
-  readonly pools: PoolTemplate[];
+  readonly pools: PoolTemplate[] = [];
   readonly upcoming: OpenNode[] = [];
   readonly storage: Storage;
   readonly namespaces: readonly Namespace[];
@@ -39,6 +40,7 @@ export class Picture implements PictureParts {
   /** Pods that use a claim which only one may use. */
   readonly exclusiveUsers = new Map<string, number>();
   readonly kinds: Kind[] = [];
+  #work = 0;
   readonly #hostByPod = new Map<string, number>();
   readonly #footprintBySignature = new Map<string, Footprint>();
   readonly #kindBySignature = new Map<string, Kind>();
@@ -61,14 +63,13 @@ export class Picture implements PictureParts {
     for (const name of [...new Set(lists.flatMap(list => Object.keys(list)))].sort()) this.space.index(name);
     this.daemons = problem.daemons;
     this.hosts = new Hosts(this.space, this.texts, problem.nodes.length);
-    this.pools = this.#templates(problem.pools);
   }
 
   /**
-   * Other pools, and no node on its way, in place of those it has. Hosts and the pods on them stay; kinds and counts,
+   * No pools and no nodes on their way, so that others can be offered. Hosts and the pods on them stay; kinds and counts,
    * which look at the pools too, are found out anew.
    */
-  reoffer(pools: readonly Pool[]): void {
+  withdraw(): void {
     for (const { count, domain } of this.#seated.splice(0)) count.counter.add(domain, -1);
     for (const { kind } of this.upcoming.splice(0).flatMap(node => node.pods)) this.#use(kind, -1);
     this.census.forgetCounts();
@@ -76,12 +77,19 @@ export class Picture implements PictureParts {
     this.#kindBySignature.clear();
     this.#filterByCount.clear();
     this.#templateBySignature.clear();
-    this.pools.splice(0, this.pools.length, ...this.#templates(pools));
+    this.pools.length = 0;
   }
 
-  #templates(pools: readonly Pool[]): PoolTemplate[] {
+  *offer(pools: readonly Pool[], effort: Effort): Generator<void, void> {
     const inOrder = [...pools].sort((a, b) => (b.weight ?? 0) - (a.weight ?? 0) || (a.name < b.name ? -1 : 1));
-    return inOrder.map(pool => poolTemplate(pool, this.space, this.table));
+    for (const pool of inOrder) this.pools.push(yield* poolTemplate(pool, this, effort));
+  }
+
+  /** What it had to do beyond what it was asked, since it was last asked for. */
+  effort(): number {
+    const work = this.#work;
+    this.#work = 0;
+    return work;
   }
 
   amounts(pod: Pod): Amounts {
@@ -105,6 +113,7 @@ export class Picture implements PictureParts {
         wishes: wishes ?? wishesOf(pod),
         footprint: this.#footprint(pod, signature),
       });
+      this.#work += 20 + 40 * kind.asks.length;
       this.kinds.push(kind);
       this.#kindBySignature.set(full, kind);
     }
@@ -187,11 +196,12 @@ export class Picture implements PictureParts {
     }
   }
 
-  /** Whether what is possible for it had to be worked out; claims that are alike share that. */
-  addUpcoming(upcoming: UpcomingNode): boolean {
+  *addUpcoming(upcoming: UpcomingNode, effort: Effort): Generator<void, void> {
     const signature = upcomingSignature(upcoming);
+    effort.work += 20;
+    // Claims that are alike share what is possible for them.
     const known = this.#templateBySignature.get(signature);
-    const template = known ?? this.#upcomingTemplate(upcoming);
+    const template = known ?? (yield* this.#upcomingTemplate(upcoming, effort));
     this.#templateBySignature.set(signature, template);
     const node: OpenNode = {
       template,
@@ -211,10 +221,9 @@ export class Picture implements PictureParts {
       const domain = count.filter === undefined ? 0 : domainOn(node, count, this.texts);
       if (domain !== 0) count.counter.addDomain(domain);
     }
-    return known === undefined;
   }
 
-  #upcomingTemplate(upcoming: UpcomingNode): Template {
+  *#upcomingTemplate(upcoming: UpcomingNode, effort: Effort): Generator<void, Template> {
     const sets = joined(setsOfLabels(upcoming.labels), setsOfRequirements(upcoming.requirements));
     const input = {
       name: upcoming.pool,
@@ -222,7 +231,8 @@ export class Picture implements PictureParts {
       taints: upcoming.taints ?? [],
       instanceTypes: upcoming.instanceTypes,
     };
-    const template = new Template(input, this.space, this.table);
+    const template = yield* makeTemplate(input, this, effort);
+    effort.work += template.types.length * this.daemons.length;
     daemonRoom(this, template);
     return template;
   }
@@ -285,7 +295,8 @@ export class Picture implements PictureParts {
   /** Counts those who are there already for a count that is new. */
   begin(count: Count): void {
     const column = this.hosts.column(count.counter.key);
-    const isMember = new Set([...this.census.groups.values()].filter(group => group.counted.includes(count)));
+    const isMember = new Set(this.census.members(count));
+    this.#work += this.residents.length * 0.5 + (isMember.size === 0 ? 0 : this.#hostByPod.size * 0.1);
     for (const [index, residents] of this.residents.entries()) {
       const domain = column[index] ?? 0;
       if (this.hosts.nodes[index] === undefined || domain === 0 || !this.isCountedAt(count, index)) continue;

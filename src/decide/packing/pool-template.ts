@@ -1,16 +1,17 @@
 // A pool as a template of nodes, and what is left of its limits.
 
 import { nodePoolKey } from "../../api/node.ts";
+import type { Effort } from "./effort.ts";
 import type { Pool } from "./problem.ts";
-import { joined, type RequirementTable, setsOfLabels, setsOfRequirements } from "./requirements.ts";
+import { joined, setsOfLabels, setsOfRequirements } from "./requirements.ts";
 import type { Amounts, ResourceSpace } from "./resources.ts";
-import { Template } from "./template.ts";
+import { makeTemplate, type Tables, type Template } from "./template.ts";
 import { oneOf } from "./value-set.ts";
 
 /** `limits`: what may still be launched, infinite where nothing limits it; undefined: no limits at all. */
 export type PoolTemplate = { pool: Pool; template: Template; limits: Amounts | undefined; limitedNodes: number };
 
-export function poolTemplate(pool: Pool, space: ResourceSpace, table: RequirementTable): PoolTemplate {
+export function* poolTemplate(pool: Pool, tables: Tables, effort: Effort): Generator<void, PoolTemplate> {
   const sets = joined(setsOfLabels(pool.labels), setsOfRequirements(pool.requirements));
   const input = {
     name: pool.name,
@@ -19,12 +20,8 @@ export function poolTemplate(pool: Pool, space: ResourceSpace, table: Requiremen
     instanceTypes: pool.instanceTypes,
     minValues: pool.requirements.filter(({ minValues }) => minValues !== undefined),
   };
-  return {
-    pool,
-    template: new Template(input, space, table),
-    limits: limitsOf(pool, space),
-    limitedNodes: nodesOf(pool, space),
-  };
+  const template = yield* makeTemplate(input, tables, effort);
+  return { pool, template, limits: limitsOf(pool, tables.space), limitedNodes: nodesOf(pool, tables.space) };
 }
 
 function limitsOf({ limits, usage }: Pool, space: ResourceSpace): Amounts | undefined {

@@ -14,8 +14,8 @@ export function* answerOf(search: Search, stuck: readonly PodClass[], effort: Ef
   const placements: Placement[] = [];
   for (const { pod, kind, target } of search.placed) {
     placements.push({ pod, target, relaxed: kind.wishes.relaxed });
-    effort.work += 0.3;
-    if (placements.length % 4096 === 0) yield;
+    effort.work += 0.5;
+    if (placements.length % 1024 === 0) yield;
   }
   const newNodes = yield* described(search, effort);
   const unplaced: Unplaced[] = [];

@@ -6,6 +6,7 @@ import { admit, type Surroundings, type Trouble } from "./admit.ts";
 import type { Target } from "./answer.ts";
 import type { Count } from "./census.ts";
 import { blockSize } from "./hosts.ts";
+import type { Effort } from "./effort.ts";
 import { hostTrouble, isAdmitted } from "./host-rules.ts";
 import type { Kind, SpreadRule } from "./kind.ts";
 import { tooFewValues } from "./min-values.ts";
@@ -26,6 +27,9 @@ export type PoolLeft = { pool: PoolTemplate; limits: Amounts | undefined; nodes:
 /** A node that could be made: what is still possible for it, and the pool that pays for it. */
 export type Opening = { node: OpenNode; state: State; type: number; left: PoolLeft };
 
+/** How far a walk over the hosts has come, and how many in a row took no pod. */
+export type Way = { at: number; misses: number };
+
 /** So few pods do not pay for the search of exact prices. */
 const few = 500;
 
@@ -35,7 +39,8 @@ export class Search {
   readonly opened: OpenNode[] = [];
   readonly placed: Placed[] = [];
   readonly pools: PoolLeft[];
-  readonly worth: Float64Array;
+  /** Of each resource; nothing before `price`. */
+  worth: Float64Array;
   readonly around: Surroundings;
   readonly settled = new Map<Count, ReadonlySet<number>>();
   /** Effort since it was last asked for, in units of about a microsecond. */
@@ -63,41 +68,66 @@ export class Search {
     };
     this.nextHost = picture.texts.fresh();
     this.pending = pending;
-    this.worth = this.#worth();
+    this.worth = new Float64Array(picture.space.names.length);
     this.#before = picture.upcoming.map(node => ({ ...node, node, pods: node.pods.length }));
   }
 
-  /** Puts as many pods of the class on nodes that exist as they take; says whether none is left. */
-  onHosts(one: PodClass): boolean {
+  /** Finds out what resources are worth, given what is asked for and what could be launched. */
+  *price(effort: Effort): Generator<void, void> {
+    const machines: Machine[] = this.picture.pools.flatMap(({ template }) =>
+      template.room.map((room, type) => ({ room, price: template.root.priceByType[type] ?? Number.POSITIVE_INFINITY })),
+    );
+    const priced = machines.filter(({ price }) => Number.isFinite(price) && price > 0);
+    const { count, demand } = this.pending;
+    const steps = balancedWorth(priced, demand, count > few);
+    for (;;) {
+      const { done, value } = steps.next();
+      effort.work += priced.length * 5;
+      if (done === true) {
+        this.worth = value.some(one => one > 0) ? value : demand.map(one => (one > 0 ? 1 / one : 0));
+        return;
+      }
+      yield;
+    }
+  }
+
+  /** Puts as many pods of the class on nodes that exist as they take. */
+  onHosts(one: PodClass): void {
+    this.walk(one, { at: 0, misses: 0 }, Number.POSITIVE_INFINITY);
+  }
+
+  /** The same with so much effort at most; says whether it came to its end. */
+  walk(one: PodClass, way: Way, most: number): boolean {
     const { hosts } = this.picture;
     const { order } = hosts;
     const { kind, size } = one;
     // Room only shrinks, so one walk over the nodes is enough unless rules about others may open a node again.
     const isOneWalk = kind.asks.length === 0;
-    for (let at = 0, misses = 0; one.pods.length > 0 && misses < order.length; ) {
-      const block = at / blockSize;
-      if (at % blockSize === 0 && !hosts.mayFit(block, size.amounts)) {
+    const end = this.work + most;
+    while (one.pods.length > 0 && way.misses < order.length) {
+      if (this.work >= end) return false;
+      const { at } = way;
+      this.work += 0.02;
+      if (at % blockSize === 0 && !hosts.mayFit(at / blockSize, size.amounts)) {
         const passed = Math.min(blockSize, order.length - at);
-        this.work += 0.02;
-        misses += passed;
-        at += passed;
+        way.misses += passed;
+        way.at += passed;
       } else {
         const index = order[at] ?? 0;
-        this.work += 0.02;
         if (this.#isFree(one, index)) {
           this.#putOnHost(one, index);
-          misses = 0;
+          way.misses = 0;
           continue;
         }
-        misses++;
-        at++;
-        if (at % blockSize === 0) hosts.measure(at / blockSize - 1);
+        way.misses++;
+        way.at++;
+        if (way.at % blockSize === 0) hosts.measure(way.at / blockSize - 1);
       }
-      if (at < order.length) continue;
+      if (way.at < order.length) continue;
       if (isOneWalk) break;
-      at = 0;
+      way.at = 0;
     }
-    return one.pods.length === 0;
+    return true;
   }
 
   onUpcoming(one: PodClass): boolean {
@@ -202,6 +232,7 @@ export class Search {
 
   #isFree({ kind, size }: PodClass, index: number): boolean {
     if (!this.picture.hosts.fits(index, size.amounts) || this.#gone.has(index)) return false;
+    this.work += 0.3;
     const place = { picture: this.picture, index, around: this.around };
     return isAdmitted(kind, place) && hostTrouble(kind, size.amounts, place) === undefined;
   }
@@ -209,6 +240,7 @@ export class Search {
   #putOnHost(one: PodClass, index: number): void {
     const pod = this.pending.take(one);
     if (pod === undefined) return;
+    this.work += 2;
     const { kind } = one;
     const { amounts } = one.size;
     this.picture.occupy(index, { footprint: kind, amounts, terminating: false }, 1);
@@ -243,15 +275,5 @@ export class Search {
       this.#launchable.set(kind, can);
     }
     return can;
-  }
-
-  #worth(): Float64Array {
-    const machines: Machine[] = this.picture.pools.flatMap(({ template }) =>
-      template.room.map((room, type) => ({ room, price: template.root.priceByType[type] ?? Number.POSITIVE_INFINITY })),
-    );
-    const priced = machines.filter(({ price }) => Number.isFinite(price) && price > 0);
-    const found = balancedWorth(priced, this.pending.demand, this.pending.count > few);
-    if (found.some(one => one > 0)) return found;
-    return this.pending.demand.map(one => (one > 0 ? 1 / one : 0));
   }
 }

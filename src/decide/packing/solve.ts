@@ -67,6 +67,7 @@ function stepped(effort: Effort, run: Generator<void, Answer>): Solver {
 function* whole(problem: Problem, effort: Effort): Generator<void, Answer> {
   const picture = yield* buildPicture(problem, effort);
   const search = new Search(picture, yield* gathered(picture, problem.pods, effort));
+  yield;
   return yield* answerOf(search, yield* place(search, effort), effort);
 }
 
@@ -85,20 +86,24 @@ function* asked(picture: Picture, pods: readonly Pod[], { gone, effort }: Asked)
 
 // Rounds, for a pod may wait for another: whoever found no place is asked again as long as somebody else found one.
 function* place(search: Search, effort: Effort): Generator<void, PodClass[]> {
-  let waiting = search.pending.arrange(search.worth);
-  effort.work += 5_000 + waiting.length * 10;
-  yield;
+  yield* search.price(effort);
+  let waiting = yield* search.pending.arrange(search.worth, effort);
   for (const one of waiting) {
     if (one.kind.volumes.trouble !== undefined) continue;
-    search.onHosts(one);
+    const way = { at: 0, misses: 0 };
+    while (!search.walk(one, way, 500)) {
+      effort.work += search.effort();
+      yield;
+    }
     search.onUpcoming(one);
-    effort.work += search.effort();
+    effort.work += 1 + search.effort();
     yield;
   }
   for (;;) {
     const before = search.placed.length;
     const stuck: PodClass[] = [];
     for (const one of waiting) {
+      effort.work += 1;
       yield* placeAll(search, one, effort);
       if (one.pods.length > 0) stuck.push(one);
     }

@@ -5,6 +5,7 @@ import type { InstanceType } from "../../api/instance-type.ts";
 import { hostnameKey } from "../../api/node.ts";
 import { type Toleration, type Taint, untoleratedTaint } from "../../api/taint.ts";
 import { hasBit, setBit, wordsFor } from "./bits.ts";
+import type { Effort } from "./effort.ts";
 import type { HostPort } from "./host-ports.ts";
 import type { PoolRequirement } from "./problem.ts";
 import {
@@ -48,6 +49,45 @@ export type TemplateInput = {
   minValues?: readonly PoolRequirement[];
 };
 
+/** Where names and requirements get their numbers. */
+export type Tables = { readonly space: ResourceSpace; readonly table: RequirementTable };
+
+type Parts = {
+  types: readonly InstanceType[];
+  typeSets: SetByKey[];
+  room: Amounts[];
+  capacity: Amounts[];
+  offerType: number[];
+  offerPrice: number[];
+  offerSets: SetByKey[];
+};
+
+export function* makeTemplate(
+  input: TemplateInput,
+  { space, table }: Tables,
+  effort: Effort,
+): Generator<void, Template> {
+  const types = [...input.instanceTypes].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const parts: Parts = { types, typeSets: [], room: [], capacity: [], offerType: [], offerPrice: [], offerSets: [] };
+  for (const [index, { requirements, allocatable, capacity, offerings }] of types.entries()) {
+    parts.typeSets.push(setsOfRequirements(requirements));
+    parts.room.push(space.amounts(allocatable));
+    parts.capacity.push(space.amounts(capacity));
+    for (const offering of offerings) {
+      if (!offering.available) continue;
+      parts.offerType.push(index);
+      parts.offerPrice.push(offering.price);
+      parts.offerSets.push(setsOfRequirements(offering.requirements));
+    }
+    effort.work += 10 + 2 * offerings.length;
+    if (index % 32 === 31) yield;
+  }
+  // The state of the whole looks at each offering once for each of its labels.
+  effort.work += parts.offerType.length;
+  yield;
+  return new Template(input, parts, table);
+}
+
 export class Template {
   readonly name: string;
   readonly base: SetByKey;
@@ -65,28 +105,25 @@ export class Template {
   /** Of the daemons that run on its nodes. */
   daemonPorts: readonly HostPort[] = [];
   readonly #table: RequirementTable;
-  readonly #offerSets: SetByKey[] = [];
+  readonly #offerSets: readonly SetByKey[];
   readonly #offerPrice: Float64Array;
   readonly #stateBySignature = new Map<string, State | undefined>();
   readonly #setsByKey = new Map<string, (ValueSet | undefined)[]>();
   readonly #maskBySet = new Map<string, Uint32Array>();
 
-  constructor(input: TemplateInput, space: ResourceSpace, table: RequirementTable) {
+  constructor(input: TemplateInput, parts: Parts, table: RequirementTable) {
     this.#table = table;
     this.name = input.name;
     this.base = input.base;
     this.taints = input.taints;
     this.minValues = input.minValues ?? [];
-    this.types = [...input.instanceTypes].sort((a, b) => (a.name < b.name ? -1 : 1));
-    this.typeSets = this.types.map(({ requirements }) => setsOfRequirements(requirements));
-    this.room = this.types.map(({ allocatable }) => space.amounts(allocatable));
-    this.capacity = this.types.map(({ capacity }) => space.amounts(capacity));
-    const offers = this.types.flatMap((type, index) =>
-      type.offerings.flatMap(offering => (offering.available ? [{ index, offering }] : [])),
-    );
-    this.offerType = Int32Array.from(offers, ({ index }) => index);
-    this.#offerPrice = Float64Array.from(offers, ({ offering }) => offering.price);
-    this.#offerSets = offers.map(({ offering }) => setsOfRequirements(offering.requirements));
+    this.types = parts.types;
+    this.typeSets = parts.typeSets;
+    this.room = parts.room;
+    this.capacity = parts.capacity;
+    this.offerType = Int32Array.from(parts.offerType);
+    this.#offerPrice = Float64Array.from(parts.offerPrice);
+    this.#offerSets = parts.offerSets;
     this.root = this.#root();
   }
 

@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { dot, worth } from "./worth.ts";
+import { atOnce } from "./effort.ts";
+import { dot, type Machine, worth } from "./worth.ts";
 
+const worthOf = (machines: Machine[], demand: Float64Array) => atOnce(worth(machines, demand));
 const amounts = (...values: number[]) => Float64Array.from(values);
 
 test("with one machine the scarce resource carries the whole price", () => {
-  const prices = worth([{ room: amounts(4, 8), price: 4 }], amounts(100, 20));
+  const prices = worthOf([{ room: amounts(4, 8), price: 4 }], amounts(100, 20));
   expect(dot(prices, amounts(100, 20))).toBeCloseTo(100, 0);
 });
 
@@ -15,7 +17,7 @@ test("with a machine for each resource each carries its own", () => {
     { room: amounts(1, 10), price: 1 },
   ];
   // The best mix covers 110 of each with 10 of each machine.
-  expect(dot(worth(machines, amounts(110, 110)), amounts(110, 110))).toBeCloseTo(20, 0);
+  expect(dot(worthOf(machines, amounts(110, 110)), amounts(110, 110))).toBeCloseTo(20, 0);
 });
 
 test("no machine is worth more than it costs, so that the sum is a floor under every answer", () => {
@@ -28,7 +30,7 @@ test("no machine is worth more than it costs, so that the sum is a floor under e
       fc.array(machine, { minLength: 1, maxLength: 6 }),
       fc.integer({ min: 1, max: 500 }),
       (machines, cpu) => {
-        const prices = worth(machines, amounts(cpu, 100));
+        const prices = worthOf(machines, amounts(cpu, 100));
         for (const { room, price } of machines) expect(dot(prices, room)).toBeLessThanOrEqual(price * (1 + 1e-9));
       },
     ),

@@ -9,8 +9,8 @@ export type Machine = { room: Amounts; price: number };
 const sweeps = 2;
 const narrowings = 14;
 
-/** Resources nobody asks for, or nobody has, are worth nothing. */
-export function worth(machines: readonly Machine[], demand: Amounts): Float64Array {
+/** Resources nobody asks for, or nobody has, are worth nothing. A step at a time. */
+export function* worth(machines: readonly Machine[], demand: Amounts): Generator<void, Float64Array> {
   const asked = [...demand.keys()].filter(r => (demand[r] ?? 0) > 0 && machines.some(({ room }) => (room[r] ?? 0) > 0));
   let best = new Float64Array(demand.length);
   // Along a line between two price vectors the floor has one peak: mix in each resource as far as it pays, some times over.
@@ -19,21 +19,28 @@ export function worth(machines: readonly Machine[], demand: Amounts): Float64Arr
       const alone = new Float64Array(demand.length);
       alone[r] = 1 / (demand[r] ?? 1);
       best = peakBetween(best, feasible(alone, machines), { machines, demand });
+      yield;
     }
   }
   return best;
 }
 
 /**
- * Half of that (none, if it need not be exact), half of what each resource would be worth if all were equally scarce: so that what is plenty today is not
- * given away for nothing, and machines are filled evenly. Places for pods are no resource to be even about.
+ * Half of that (none, if it need not be exact), half of what each resource would be worth if all were equally scarce:
+ * so that what is plenty today is not given away for nothing, and machines are filled evenly. Places for pods are no resource to be even about.
  */
-export function balancedWorth(machines: readonly Machine[], demand: Amounts, isExact = true): Float64Array {
+export function* balancedWorth(
+  machines: readonly Machine[],
+  demand: Amounts,
+  isExact = true,
+): Generator<void, Float64Array> {
   const even = feasible(
     Float64Array.from(demand, (amount, r) => (r !== pods && amount > 0 ? 1 / amount : 0)),
     machines,
   );
-  return !isExact ? even : worth(machines, demand).map((price, r) => (price + (even[r] ?? 0)) / 2);
+  if (!isExact) return even;
+  const exact = yield* worth(machines, demand);
+  return exact.map((price, r) => (price + (even[r] ?? 0)) / 2);
 }
 
 type Market = { machines: readonly Machine[]; demand: Amounts };
