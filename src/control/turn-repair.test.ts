@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
+  anAction,
   aClaim,
   aCondition,
   aNode,
@@ -285,6 +286,64 @@ describe("whoever counts is asked again", () => {
     leader.turns.observe({ ...(before ? { before } : {}), after }, at("1h1s"));
     expect([leader.repairs(at("1h1s")), leader.repairs(at("1h30m1s"))]).toEqual([[], ["n0"]]);
   });
+});
+
+test("when the brake lifts, the due nodes go within the pace: priority first, and the longer overdue of equals", () => {
+  const names = Array.from({ length: 20 }, (_, index) => `n${String(index).padStart(2, "0")}`);
+  const disk = (name: string) => aNode(name, { conditions: [aCondition("DiskBroken", "True", { since: at("20m") })] });
+  const silent = (name: string, since: Instant) => aNode(name, { ready: "Unknown", since });
+  const sick: Record<string, NodeView> = {
+    n00: silent("n00", at("15m")),
+    n01: silent("n01", at("5m")),
+    n02: silent("n02", at("10m")),
+    n03: disk("n03"),
+    n04: silent("n04", at("12m")),
+  };
+  const policies = [{ conditionType: "DiskBroken", conditionStatus: "True", toleration: "30m", priority: 100 }];
+  const world = pool(names, name => sick[name] ?? aNode(name), { repair: { policies } });
+  const safety = aSafetyPolicy({ correlatedFailure: { mode: "Disabled" } });
+  const leader = new Leader({ ...world, safety }, at("20m"));
+  expect([leader.repairs(at("1h")), leader.codes("n01")]).toEqual([[], ["pool-too-unhealthy"]]);
+  leader.show(aNode("n04", { since: at("1h") }), at("1h"));
+  expect([...leader.repairs(at("1h"))].sort()).toEqual(["n01", "n03"]);
+  expect([leader.codes("n00"), leader.codes("n02")]).toEqual([["budget-spent"], ["budget-spent"]]);
+});
+
+describe("claims of no pool", () => {
+  const sick = (name: string) => aNode(name, { ready: "Unknown", since: t0 });
+  const names = Array.from({ length: 10 }, (_, index) => `n${index}`);
+  const alone = (isSick: (name: string) => boolean): WorldOptions => ({
+    claims: names.map(name => aClaim(name)),
+    nodes: names.map(name => (isSick(name) ? sick(name) : aNode(name))),
+    safety: aSafetyPolicy({ correlatedFailure: { mode: "Disabled" } }),
+  });
+
+  test.each([
+    [["n0"], ["n0"], []],
+    [["n0", "n1", "n2"], [], ["cluster-too-unhealthy"]],
+  ])("are braked by the whole cluster: of ten %j are sick, %j go", (ill, gone, codes) => {
+    const leader = new Leader(
+      alone(name => ill.includes(name)),
+      t0,
+    );
+    expect([leader.repairs(at("31m")), leader.codes("n0")]).toEqual([gone, codes]);
+  });
+});
+
+test("a dry run of repair is one entry, which is closed when its reason goes", () => {
+  const leader = new Leader(
+    pool(["a"], name => aNode(name, { ready: "Unknown", since: t0 }), { repair: { mode: "DryRun" } }),
+    t0,
+  );
+  const [opened, ...more] = leader.turn(at("30m")).filter(({ kind }) => kind === "open-action");
+  expect([opened, more]).toMatchObject([{ phase: "DryRun", spec: { action: "Repair", dryRun: true } }, []]);
+  const spec = (opened as Extract<Command, { kind: "open-action" }>).spec;
+  leader.picture.put("action", anAction("shown", { spec, status: { phase: "DryRun" } }));
+  expect(leader.turn(at("31m")).filter(({ kind }) => kind === "open-action")).toEqual([]);
+  leader.show(aNode("a", { since: at("40m") }), at("40m"));
+  expect(leader.turn(at("40m")).filter(({ kind }) => kind === "update-action")).toMatchObject([
+    { action: { name: "shown" }, progress: { phase: "Abandoned" } },
+  ]);
 });
 
 test("pools of 1 to 30 nodes with 0 to 30 unhealthy ones: who is repaired, caps and pace off", () => {

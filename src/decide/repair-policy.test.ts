@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { aPool } from "../../test/builders.ts";
+import { aClaim, aPool, aProvider } from "../../test/builders.ts";
 import type { Repair } from "../api/repair.ts";
 import { minuteMs } from "../api/time.ts";
-import { policiesWithoutEffect, rulesOf, rulesWithoutPool, rulingOn } from "./repair-policy.ts";
+import { ClusterPicture } from "../snapshot/cluster-picture.ts";
+import { policiesWithoutEffect, rulesFor, rulesOf, rulesWithoutPool, rulingOn } from "./repair-policy.ts";
 
 const provider = {
   name: "test",
@@ -77,6 +78,14 @@ describe("whose toleration holds", () => {
     expect(found?.place).toEqual({ kind: "Provider", name: "test" });
     expect(found?.treatment).toMatchObject({ mode: "Enabled", termination: "Forceful", action: "Replace" });
   });
+});
+
+test("with --repair-unset=off nothing holds for claims of no pool, as for pools that say nothing", () => {
+  expect(rulesWithoutPool(provider, "off").repair.mode).toBe("Disabled");
+  const picture = new ClusterPicture(aProvider(), { repairUnset: "off" });
+  expect(rulesFor(aClaim("a"), picture)?.repair.mode).toBe("Disabled");
+  expect(rulesFor(aClaim("a"), ClusterPicture.rebuilt(picture))?.repair.mode).toBe("Disabled");
+  expect(rulesFor(aClaim("a"), new ClusterPicture(aProvider()))?.repair.mode).toBe("Enabled");
 });
 
 describe("policies that narrow by reason", () => {

@@ -33,12 +33,15 @@ export type Ruling = {
 };
 
 /** Without a pool holds what a pool that says nothing gets. */
-const standalone: EffectiveRepair = effectiveNodePool({}).repair;
+const standalone = {
+  on: effectiveNodePool({}).repair,
+  off: effectiveNodePool({}, { repairUnset: "off" }).repair,
+};
 
 /** Undefined: the claim's pool is not there, so nobody knows its word. */
 export function rulesFor({ pool: name }: ClaimView, picture: Picture): RepairRules | undefined {
   const { provider } = picture;
-  if (name === undefined) return rulesWithoutPool(provider);
+  if (name === undefined) return rulesWithoutPool(provider, picture.repairUnset);
   const pool = picture.pool(name);
   return pool && rulesOf(pool, provider);
 }
@@ -48,8 +51,8 @@ export function rulesOf(pool: PoolView, provider: RepairRules["provider"]): Repa
 }
 
 /** For claims of no pool, and for nodes that nobody provisioned through us where they are counted. */
-export function rulesWithoutPool(provider: RepairRules["provider"]): RepairRules {
-  return { repair: standalone, provider };
+export function rulesWithoutPool(provider: RepairRules["provider"], repairUnset: "on" | "off" = "on"): RepairRules {
+  return { repair: standalone[repairUnset], provider };
 }
 
 /** Undefined: the state is not sick. Of several policies the first that matches counts. */

@@ -149,7 +149,8 @@ function disabled({ treatment, policy, message }: Ill, { pool }: RepairRules): O
   const whose = pool === undefined ? "for claims of no pool" : `by NodePool ${pool.name}`;
   const field =
     policy.kind === "NodePool" && policy.path?.includes("policies") ? `${policy.path}.mode` : "spec.repair.mode";
-  return { code: "repair-disabled", message: `Repair is disabled ${whose}. ${message}`, liftedBy: `another ${field}` };
+  const liftedBy = pool === undefined ? "--repair-unset=on" : `another ${field}`;
+  return { code: "repair-disabled", message: `Repair is disabled ${whose}. ${message}`, liftedBy };
 }
 
 function foreign(claim: ClaimView, { picture, settings }: Context): Objection | undefined {

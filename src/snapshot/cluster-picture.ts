@@ -43,6 +43,7 @@ type FeedOf<V> = {
 export class ClusterPicture extends IndexedPicture implements Picture {
   /** Where what is fed of health checks goes in. */
   readonly checkFeeds = new CheckFeeds(this.checks);
+  readonly repairUnset: "on" | "off";
   readonly #project: Projections;
   #provider: ProviderView;
   #instanceList: InstanceListView | undefined;
@@ -75,6 +76,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     super();
     this.#provider = provider;
     this.#project = projections(options);
+    this.repairUnset = options.repairUnset ?? "on";
     this.#pending = new PendingPods(this, {
       now,
       mark: subject => this.#dirty.add(subject),
@@ -84,7 +86,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
 
   /** The same views in a fresh picture: every look-up has to agree, however this one came to be. */
   static rebuilt(picture: ClusterPicture): ClusterPicture {
-    const fresh = new ClusterPicture(picture.#provider);
+    const fresh = new ClusterPicture(picture.#provider, { repairUnset: picture.repairUnset });
     fresh.checks.adopt(picture.checks);
     for (const { kind, view } of picture.everything()) fresh.put(kind, view);
     for (const instance of picture.#instances.values()) fresh.setInstance(instance);

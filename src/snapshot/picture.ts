@@ -159,6 +159,8 @@ export type Picture = {
   readonly checks: CheckPicture;
   readonly safety: SafetyView;
   readonly provider: ProviderView;
+  /** What holds where nobody says anything of repair, --repair-unset. Default on. */
+  readonly repairUnset?: "on" | "off";
   instance(providerID: string): InstanceView | undefined;
   /** The last complete list of the provider's instances. */
   readonly instanceList: InstanceListView | undefined;
