@@ -241,7 +241,7 @@ class Shell implements Controller {
     try {
       const standing = this.#turns.decide(context);
       this.#turns.say("rules", []);
-      for (const each of standing) {
+      for (const each of this.#dispatch.inOrder(standing)) {
         this.#dispatch.send(each, { epoch, now });
         for (const notice of each.decision.notices) this.#note(notice, now);
       }

@@ -18,7 +18,7 @@ import type { Subject } from "../snapshot/picture.ts";
 import { type Counts, increment } from "./counts.ts";
 import { execute } from "./execute.ts";
 import { guardedApi, guardedProvider } from "./guard.ts";
-import { type Ended, type Errand, laidOver, Lanes } from "./lanes.ts";
+import { byUrgency, type Ended, type Errand, laidOver, Lanes } from "./lanes.ts";
 import type { Leadership } from "./leader.ts";
 import type { Clock, InstanceProvider, KubeApi } from "./ports.ts";
 import { Searches } from "./searches.ts";
@@ -51,6 +51,8 @@ export class Dispatch {
   /** What a dry run has shown already, by rule and subject. */
   readonly #shown = new Map<string, ReadonlySet<string>>();
   #holding: readonly Hold[] = [];
+  /** Somebody waits for room. */
+  #isCrowded = false;
   readonly #searches: Searches;
 
   constructor(options: DispatchOptions) {
@@ -74,7 +76,13 @@ export class Dispatch {
       if (this.#hold(errand.command) === undefined) this.lanes.offer(errand);
       else this.lanes.postpone(errand);
     }
+    this.#isCrowded = this.lanes.waitingForRoomCount > 0;
     return [...this.#released(), ...subjects, ...this.lanes.takeForRoom()];
+  }
+
+  /** In which order what stands anew is sent. */
+  inOrder(standing: readonly Standing[]): readonly Standing[] {
+    return this.#isCrowded ? byUrgency(standing, ({ subject }) => subject) : standing;
   }
 
   send({ rule, subject, decision }: Standing, { epoch, now }: Term): void {

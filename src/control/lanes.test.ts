@@ -73,6 +73,16 @@ describe("lanes", () => {
     expect(lanes.takeForRoom()).toEqual(["claim/third"]);
   });
 
+  test("give room to who opens actions first, then to who starts them, whoever came before", async () => {
+    for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
+    for (const subject of ["claim/first", "action/repair-a", "pool/web", "cluster", "action/repair-b"] as const) {
+      lanes.offer({ ...lookUp(`late ${subject}`), subject });
+    }
+    for (const index of [0, 1, 2, 3]) await end(index, done);
+    expect(lanes.takeForRoom()).toEqual(["cluster", "action/repair-a", "action/repair-b", "claim/first"]);
+    expect(lanes.takeForRoom()).toEqual(["pool/web"]);
+  });
+
   test("give a call that hangs up after its time, though it does not heed its signal, and go on without it", async () => {
     lanes.offer(lookUp("x"));
     lanes.offer(lookUp("y"));

@@ -141,7 +141,7 @@ export class Lanes {
   /** As many of those who wait for room as there is room for. */
   takeForRoom(): Subject[] {
     const taken: Subject[] = [];
-    for (const subject of this.#waitingForRoom) {
+    for (const subject of byUrgency([...this.#waitingForRoom], subject => subject)) {
       if (taken.length >= runningMax - this.#runningCount) break;
       this.#waitingForRoom.delete(subject);
       taken.push(subject);
@@ -229,6 +229,15 @@ export class Lanes {
       run(errand, abort.signal).then(settle, error => settle(outcomeOf(error)));
     });
   }
+}
+
+/**
+ * Where there is not room for all: first what opens actions, then what starts them, then everybody else. In one queue the
+ * many steps of the first few actions would come before the start of the others.
+ */
+export function byUrgency<T>(all: readonly T[], subjectOf: (one: T) => Subject): T[] {
+  const rank = (one: T) => (subjectOf(one) === "cluster" ? 0 : subjectOf(one).startsWith("action/") ? 1 : 2);
+  return all.toSorted((a, b) => rank(a) - rank(b));
 }
 
 function takeAll(subjects: Set<Subject>): Subject[] {
