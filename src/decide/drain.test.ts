@@ -251,6 +251,14 @@ describe("an eviction that was refused", () => {
     });
   });
 
+  test("is said in the same words while it is tried again: neither claim nor ledger is written with each try", () => {
+    const again = decided(now + 2_000, world);
+    const written = ({ commands }: Decision) => commands.filter(({ kind }) => kind !== "evict-pod");
+    expect(written(again)).toEqual(written(decided(now, world)));
+    expect(codes(again)).toEqual(["eviction-refused"]);
+    expect(again.refusals[0]).not.toHaveProperty("until");
+  });
+
   test("without an answer is told as that", () => {
     const decision = decided(now, { pods: [on("p")], failures: { "pod/default/p": { ...failure, message: "" } } });
     expect(decision.refusals[0]?.message).toContain("no answer came");

@@ -79,11 +79,13 @@ function judge(
     return { command: deletion(pod, terminationAt, departing), notices: [byForce(pod, terminationAt)], looks: [] };
   }
   if (pod.tier !== spent.tier) return { looks: [forceAt] };
-  const { hold, invalid, lookAt } = evictionHold(pod, spent, context);
+  const { hold, isAskedAgain, invalid, lookAt } = evictionHold(pod, spent, context);
   const notices = invalid === undefined ? [] : [podNotice(pod, "InvalidDoNotDisruptAnnotation", invalid)];
   const looks = [forceAt, lookAt];
-  if (hold !== undefined) return { hold: bounded(hold, forceAt), notices, looks };
-  return { command: eviction(pod, departing), notices: [...notices, evicted(pod, departing)], looks };
+  const held = hold === undefined ? {} : { hold: bounded(hold, forceAt) };
+  if (hold !== undefined && !isAskedAgain) return { ...held, notices, looks };
+  // Asked again it is still said who refused: one word for as long as it is refused, not two with each try.
+  return { ...held, command: eviction(pod, departing), notices: [...notices, evicted(pod, departing)], looks };
 }
 
 /** Told to stop. One whose grace reaches beyond the node's time is told again, with less. */
@@ -159,7 +161,9 @@ function waitsOf(judged: readonly Judged[]): Wait[] {
       liftedBy: "Its end; look at the pod's finalizers and at the kubelet.",
     });
   }
-  const asked = judged.find(({ verdict }) => verdict.command !== undefined && verdict.leftAt === undefined);
+  const asked = judged.find(
+    ({ verdict: { command, leftAt, hold } }) => command !== undefined && leftAt === undefined && hold === undefined,
+  );
   if (asked !== undefined) {
     const message = `Pods of the tier ${asked.pod.tier} on node ${asked.pod.nodeName} are asked to leave.`;
     waits.push({ code: "pods-asked", message, liftedBy: "Their leaving." });

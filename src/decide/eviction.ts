@@ -20,6 +20,8 @@ export type Spent = {
 
 export type EvictionHold = {
   readonly hold?: Wait;
+  /** It may be asked again; until the answer comes, the last refusal is what is known. */
+  readonly isAskedAgain?: true;
   /** What is wrong with the annotation. */
   readonly invalid?: string | undefined;
   readonly lookAt?: Instant;
@@ -35,7 +37,10 @@ export function evictionHold(pod: PodView, spent: Spent, { picture, now }: Conte
     return { hold: refusedByServer(pod, budgets, failure), invalid, lookAt: failure.retryAt };
   }
   const hold = budgeted(pod, spent, picture);
-  return hold === undefined ? { invalid } : { hold, invalid };
+  if (hold !== undefined) return { hold, invalid };
+  if (failure === undefined) return { invalid };
+  const { retryAt: _come, ...last } = refusedByServer(pod, picture.budgetsOver(pod), failure);
+  return { hold: last, isAskedAgain: true, invalid };
 }
 
 function budgeted(pod: PodView, { byBudget }: Spent, picture: Picture): Wait | undefined {
