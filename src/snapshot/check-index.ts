@@ -176,7 +176,10 @@ export class CheckIndex implements CheckPicture {
     for (const { nodeName, checkUid } of [before, after].flatMap(one => one ?? [])) {
       this.#mark(`node/${nodeName}`);
       for (const check of this.all()) {
-        if (check.uid === checkUid) this.#judge(check.name, nodeName, unchanged);
+        if (check.uid !== checkUid) continue;
+        // Its status tells of it, also when the node itself is gone.
+        this.#mark(`check/${check.name}`);
+        this.#judge(check.name, nodeName, unchanged);
       }
     }
   }

@@ -25,7 +25,7 @@ export function replaceCourse(patient: Patient, context: Context): Course {
     return { result: "False", reason: "Failed", message };
   }
   const termination = remediation.own.spec["termination"] === "Graceful" ? "Graceful" : "Forceful";
-  const proposal = proposalOf({ ...patient, node }, { termination }, context);
+  const proposal = open === undefined ? proposalOf({ ...patient, node }, { termination }, context) : undefined;
   const message = `${where} is to be replaced with NodeClaim ${claim?.name}.`;
   return { result: "Unknown", reason: "Replacing", message, takesNodeAway: true, ...(proposal && { proposal }) };
 }
