@@ -214,13 +214,27 @@ describe("a claim whose node has vanished", () => {
     const decision = decide({ ...world(gone("a")), claims }, at("90m"));
     expect([decision.commands, codes(decision)]).toEqual([[], ["nodes-vanished"]]);
     expect(decision.refusals[0]?.message).toContain("pool gpu whose node has vanished (a, b)");
-    const elsewhere = [gone("a"), gone("b", t0, { pool: "web" })];
-    expect(decide({ ...world(gone("a")), claims: elsewhere }, at("90m")).commands).toHaveLength(1);
   });
 
-  test("made by hand is alone", () => {
-    const { pool: _, ...claim } = gone("a");
-    expect(decide({ claims: [claim, gone("b")] }, at("90m")).commands).toHaveLength(1);
+  describe("stays when it is not the only one of the cluster", () => {
+    const { pool: _, ...byHand } = gone("a");
+    const well = (count: number) => Array.from({ length: count }, (_, index) => aClaim(`well-${index}`));
+    const outcome = (claims: readonly ClaimView[]) => codes(decide({ ...world(gone("a")), claims }, at("90m")));
+
+    test("and those are more than 5 % of all claims, however many pools they are of", () => {
+      const lost = [gone("a"), gone("b", t0, { pool: "web" })];
+      expect(outcome([...lost, ...well(37)])).toEqual(["nodes-vanished"]);
+      expect(outcome([...lost, ...well(38)])).toEqual([]);
+      const held = decide({ ...world(gone("a")), claims: lost }, at("90m"));
+      expect(held.refusals[0]?.message).toContain("Claim a is not the only one whose node has vanished (a, b)");
+    });
+
+    test("also one that was made by hand", () => {
+      expect(outcome([byHand, gone("b"), ...well(37)])).toEqual(["nodes-vanished"]);
+      expect(outcome([byHand, gone("b"), ...well(38)])).toEqual([]);
+      const { pool: __, ...other } = gone("b");
+      expect(outcome([byHand, other, ...well(98)])).toEqual(["nodes-vanished"]);
+    });
   });
 
   test.each<[string, WorldOptions, string]>([

@@ -10,6 +10,7 @@ import { servedClass } from "./node-class.ts";
 import { nodelessSince } from "./registration.ts";
 import { ofNode, repairHold } from "./repair-hold.ts";
 import { type Objection, standstill } from "./safety.ts";
+import { isTooMany } from "./stray-instances.ts";
 
 /** Of many only some are named. */
 const namesMax = 5;
@@ -86,14 +87,16 @@ function vanished(claim: ClaimView, limit: ReadinessLimit | Unreadable, context:
 
 /** Machines fail one by one; Node objects of several are lost by whoever deletes objects, and their machines run. */
 function notAlone({ name, pool }: ClaimView, { picture }: Context): Objection | undefined {
-  if (pool === undefined) return undefined;
-  const lost = [...picture.claimsOfPool(pool)].filter(claim => nodelessSince(claim) !== undefined);
-  if (lost.length <= 1) return undefined;
+  const everywhere = picture.nodelessClaims();
+  const ofPool = everywhere.filter(claim => claim.pool === pool);
+  if (ofPool.length <= 1 && !isTooMany(everywhere.length, picture.claimCount)) return undefined;
+  const lost = ofPool.length > 1 ? ofPool : everywhere;
+  const whose = ofPool.length > 1 ? ` of ${pool === undefined ? "no pool" : `pool ${pool}`}` : "";
   const names = lost.slice(0, namesMax).map(claim => claim.name);
   const more = lost.length > namesMax ? ` and ${lost.length - namesMax} more` : "";
   return {
     code: "nodes-vanished",
-    message: `Claim ${name} is not the only one of pool ${pool} whose node has vanished (${names.join(", ")}${more}): that looks like lost Node objects, not like lost machines, so none of them goes.`,
+    message: `Claim ${name} is not the only one${whose} whose node has vanished (${names.join(", ")}${more}): that looks like lost Node objects, not like lost machines, so none of them goes.`,
     liftedBy: "their nodes coming back, or a person deleting the claims",
   };
 }

@@ -37,7 +37,15 @@ const world: WorldOptions = {
 
 const failure = { at: t0, retryAt: at("1s"), count: 1, reason: "Timeout", message: "no answer" };
 
-const vanished = { reason: "NodeNotFound" };
+const lost = (name: string, pool: string) =>
+  aClaim(name, {
+    pool,
+    conditions: [
+      ...aClaim(name).conditions.filter(({ type }) => type !== "Ready"),
+      aCondition("Ready", "False", { reason: "NodeNotFound" }),
+    ],
+  });
+
 const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   ["a node's taint: itself and its claim", p => p.put("node", aNode("b", { isCordoned: true })), ["node/b", "claim/b"]],
   [
@@ -91,14 +99,31 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
     ["claim/n", "pool/p", "cluster"],
   ],
   [
-    "a claim whose node vanished: the others of its pool that say so too, first itself",
+    "a claim whose node vanished: the others that say so too, of whatever pool",
     p => {
-      const lost = (name: string) => aClaim(name, { pool: "q", conditions: [aCondition("Ready", "False", vanished)] });
-      p.put("claim", lost("d"));
+      p.put("claim", lost("d", "elsewhere"));
       p.takeDirty();
-      p.put("claim", lost("c"));
+      p.put("claim", lost("c", "q"));
     },
-    ["claim/c", "claim/d", "node/c", "pool/q", "cluster"],
+    ["claim/c", "claim/d", "node/c"],
+  ],
+  [
+    "one more claim: those whose nodes vanished, which are a smaller part of all now",
+    p => {
+      p.put("claim", lost("d", "elsewhere"));
+      p.takeDirty();
+      p.put("claim", aClaim("e", { pool: "q" }));
+    },
+    ["claim/d", "claim/e", "pool/q", "cluster"],
+  ],
+  [
+    "a freeze: those whose nodes vanished, which may go without an action",
+    p => {
+      p.put("claim", lost("c", "q"));
+      p.takeDirty();
+      p.put("safety-policy", aSafetyPolicy({ freeze: { reason: "audit" } }));
+    },
+    ["claim/c", "claim/n", "pool/p", "pool/q", "cluster", "action/going"],
   ],
   [
     "a claim that is launched: its pool, which counts it, and the cluster",

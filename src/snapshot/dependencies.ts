@@ -7,6 +7,7 @@ import { doNotRepairKey } from "../api/well-known.ts";
 import type { IndexedPicture } from "./indexed-picture.ts";
 import type { Kind, View } from "./kind.ts";
 import { launchResultOf } from "./launch-result.ts";
+import { isNodeless } from "./nodeless.ts";
 import type { Subject } from "./picture.ts";
 import type { Change } from "./tables.ts";
 import type {
@@ -118,17 +119,12 @@ function* bySurplus(picture: IndexedPicture, { before, after }: Change<ClaimView
   for (const pool of [stays(before), stays(after)]) yield* picture.openActionsOfPool(pool).map(actionSubject);
 }
 
-// Whether a claim is the only one of its pool whose node has vanished is told by the others that say so.
+// Whether a claim is the only one whose node has vanished, in its pool and among all, is told by the others that say so.
 function* byNodeless(picture: IndexedPicture, { before, after }: Change<ClaimView>): Subjects {
-  const lost = (claim: ClaimView | undefined) => (claim && isNodeless(claim) ? claim.pool : undefined);
-  if (lost(before) === lost(after)) return;
-  for (const pool of [lost(before), lost(after)]) {
-    if (pool !== undefined) yield* picture.claimsOfPool(pool).filter(isNodeless).map(claimSubject);
-  }
-}
-
-function isNodeless({ conditions }: ClaimView): boolean {
-  return conditions.some(({ type, reason }) => type === "Ready" && reason === "NodeNotFound");
+  const lost = (claim: ClaimView | undefined) => claim && isNodeless(claim) && { pool: claim.pool };
+  const isSameCount = (before === undefined) === (after === undefined);
+  if (isSameCount && isEqual(lost(before), lost(after))) return;
+  yield* picture.nodelessClaims().map(claimSubject);
 }
 
 function* byPod(picture: IndexedPicture, change: Change<PodView>): Subjects {
@@ -179,7 +175,7 @@ function bySafetyPolicy(picture: IndexedPicture, { before, after }: Change<Safet
 /** Those that something over all of them may hold back. */
 function whoStarts(picture: IndexedPicture): Subject[] {
   const pools = picture.pools().map(({ name }): Subject => `pool/${name}`);
-  return ["cluster", ...pools, ...picture.openActions().map(actionSubject), ...unregistered(picture)];
+  return ["cluster", ...pools, ...picture.openActions().map(actionSubject), ...withoutNode(picture)];
 }
 
 function* byAction(picture: IndexedPicture, change: Change<ActionView>): Subjects {
@@ -236,7 +232,7 @@ export function concernedByInstance(picture: IndexedPicture, providerID: string)
 /** What is destructive stops while the picture is stale, and goes on after. */
 export function concernedByStaleness(picture: IndexedPicture): Subject[] {
   const actions = picture.openActions().map(actionSubject);
-  return ["cluster", ...actions, ...picture.deletingClaims().map(claimSubject), ...unregistered(picture)];
+  return ["cluster", ...actions, ...picture.deletingClaims().map(claimSubject), ...withoutNode(picture)];
 }
 
 /** Beside a rival everything is only shown, as by the SafetyPolicy's own word. */
@@ -287,9 +283,10 @@ function nodesOfRemediation(name: string): Subject[] {
   return [`node/${name}`, ...(marked === undefined ? [] : [`node/${marked}` as const])];
 }
 
-/** Claims that may go without an action, since nothing runs on them. */
-function unregistered(picture: IndexedPicture): Subject[] {
-  return picture.claims().flatMap(claim => (isRegistered(claim) ? [] : claimSubject(claim)));
+/** Claims that may go without an action, since no node runs for them. */
+function withoutNode(picture: IndexedPicture): Subject[] {
+  const hasNode = (claim: ClaimView) => isRegistered(claim) && !isNodeless(claim);
+  return picture.claims().flatMap(claim => (hasNode(claim) ? [] : claimSubject(claim)));
 }
 
 function claimsOnNode(picture: IndexedPicture, nodeName: string | undefined): readonly ClaimView[] {

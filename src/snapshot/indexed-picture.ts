@@ -11,6 +11,7 @@ import { CheckIndex } from "./check-index.ts";
 import type { ListedInstance } from "./instance.ts";
 import { InstanceMatches } from "./instance-matches.ts";
 import type { Kind, View, ViewByKind } from "./kind.ts";
+import { isNodeless } from "./nodeless.ts";
 import { Grouped, Ordered } from "./ordered.ts";
 import type { Departure, PoolTotals } from "./picture.ts";
 import { TotalsByPool } from "./pool-totals.ts";
@@ -40,6 +41,7 @@ export class IndexedPicture {
   readonly #claimsByProviderID = new Grouped<ClaimView>();
   readonly #claimsByPool = new Grouped<ClaimView>();
   readonly #deletingClaims = new Ordered<ClaimView>();
+  readonly #nodelessClaims = new Ordered<ClaimView>();
   readonly #totalsByPool = new TotalsByPool();
   readonly #instanceMatches = new InstanceMatches(this);
   readonly #podsByNode = new Grouped<PodView>();
@@ -75,6 +77,12 @@ export class IndexedPicture {
   }
   claims(): readonly ClaimView[] {
     return this.#tables.all("claim");
+  }
+  get claimCount(): number {
+    return this.#tables.count("claim");
+  }
+  nodelessClaims(): readonly ClaimView[] {
+    return this.#nodelessClaims.values();
   }
   claimOf(node: NodeView): ClaimView | undefined {
     const claims = this.claimsWith(node.providerID);
@@ -262,6 +270,8 @@ export class IndexedPicture {
     this.#instanceMatches.replace({ before, after });
     if (after?.deletingSince === undefined) this.#deletingClaims.delete(name);
     else this.#deletingClaims.set(name, after);
+    if (after !== undefined && isNodeless(after)) this.#nodelessClaims.set(name, after);
+    else this.#nodelessClaims.delete(name);
     for (const providerID of new Set([before?.providerID, after?.providerID])) {
       for (const node of this.nodesWith(providerID)) {
         this.#countZone(node.name);

@@ -256,6 +256,7 @@ function lookUps(picture: Picture): unknown {
       [...picture.nodesOfPool(pool)],
     ]),
     strays: [[...picture.unclaimedInstances()], [...picture.unlistedClaims()]],
+    nodeless: [picture.nodelessClaims(), picture.claimCount],
     byUid: names.flatMap(one => [0, 1].map(life => aboutUid(picture, `${one}-${life}`))),
     onNode: names.map(one => [[...picture.podsOn(one)], [...picture.attachmentsOn(one)]]),
     pods: namespaces.flatMap(namespace => names.map(one => aboutPod(picture, namespace, one))),

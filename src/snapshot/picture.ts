@@ -106,6 +106,9 @@ export type Picture = {
 
   claim(name: string): ClaimView | undefined;
   claims(): Iterable<ClaimView>;
+  readonly claimCount: number;
+  /** Those that were registered and whose Node object has vanished, as their own Ready condition says. */
+  nodelessClaims(): readonly ClaimView[];
   /** By providerID. Undefined when there is none or more than one: a doubtful node is nobody's. */
   claimOf(node: NodeView): ClaimView | undefined;
   /** Usually one; several mean that the providerID is not unique. */
