@@ -5,6 +5,7 @@ import { pictureOf } from "../../src/decide/packing/build.ts";
 import { verdicts } from "../../src/decide/packing/feasible.ts";
 import type { Problem } from "../../src/decide/packing/problem.ts";
 import { existingMachine } from "./verifier/cluster.ts";
+import { Cluster } from "./verifier/crowds.ts";
 import { rules, type RuleSet, troubles } from "./verifier/rules.ts";
 
 /** By pod, then by node: what is in the way, "" for nothing. */
@@ -12,7 +13,7 @@ export type Feasibility = Readonly<Record<string, Readonly<Record<string, string
 
 export function byVerifier(problem: Problem, by: RuleSet = rules): Feasibility {
   const machines = problem.nodes.map(existing => existingMachine(existing, problem));
-  const cluster = { problem, machines };
+  const cluster = new Cluster(problem, machines);
   const judged = problem.pods.map(pod => {
     const row = machines.flatMap(machine =>
       machine.shapes.map(shape => {

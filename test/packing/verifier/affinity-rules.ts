@@ -3,45 +3,47 @@
 
 import type { Pod, PodAffinityTerm } from "../../../src/api/pod.ts";
 import type { LabelSelectorRequirement } from "../../../src/api/selector.ts";
-import { type Cluster, type Machine, namespaceOf, type Spot, valuesOf } from "./cluster.ts";
+import { namespaceOf, type Shape, type Spot } from "./cluster.ts";
+import type { Cluster, Crowd } from "./crowds.ts";
 import { selects } from "./matching.ts";
 
-export function repels(pod: Pod, spot: Spot, cluster: Cluster): string | undefined {
+export function repels(pod: Pod, { shape }: Spot, cluster: Cluster): string | undefined {
   for (const term of antiTerms(pod)) {
-    for (const machine of cluster.machines) {
-      if (!mayShare(term.topologyKey, spot, machine)) continue;
-      const other = machine.pods.find(one => termSelects(term, pod, { other: one, cluster }));
-      if (other) return `shares ${term.topologyKey} with ${other.metadata.name}, which it keeps away from`;
-    }
-  }
-  return undefined;
-}
-
-export function isRepelled(pod: Pod, spot: Spot, cluster: Cluster): string | undefined {
-  for (const machine of cluster.machines) {
-    for (const other of machine.pods) {
-      const term = antiTerms(other).find(
-        one => mayShare(one.topologyKey, spot, machine) && termSelects(one, other, { other: pod, cluster }),
+    const other = cluster
+      .crowds()
+      .find(
+        crowd => mayShare(term.topologyKey, shape, crowd) && termSelects(term, pod, { other: crowd.sample, cluster }),
       );
-      if (term) return `shares ${term.topologyKey} with ${other.metadata.name}, which keeps away from it`;
-    }
+    if (other) return `shares ${term.topologyKey} with ${other.sample.metadata.name}, which it keeps away from`;
   }
   return undefined;
 }
 
-export function isLonely(pod: Pod, spot: Spot, cluster: Cluster): string | undefined {
+export function isRepelled(pod: Pod, { shape }: Spot, cluster: Cluster): string | undefined {
+  for (const crowd of cluster.crowds()) {
+    const term = antiTerms(crowd.sample).find(
+      one => mayShare(one.topologyKey, shape, crowd) && termSelects(one, crowd.sample, { other: pod, cluster }),
+    );
+    if (term) return `shares ${term.topologyKey} with ${crowd.sample.metadata.name}, which keeps away from it`;
+  }
+  return undefined;
+}
+
+export function isLonely(pod: Pod, { machine, shape }: Spot, cluster: Cluster): string | undefined {
   const terms = pod.spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   if (terms.length === 0) return undefined;
   const isFriend = (other: Pod) => terms.every(term => termSelects(term, pod, { other, cluster }));
-  const withFriends = cluster.machines.filter(machine => machine.pods.some(isFriend));
+  const friends = cluster.crowds().filter(({ sample }) => isFriend(sample));
   const keys = terms.map(({ topologyKey }) => topologyKey);
-  const missing = keys.find(key => spot.shape.labels[key] === undefined);
+  const missing = keys.find(key => shape.labels[key] === undefined);
   if (missing !== undefined) return `has no label ${missing}`;
   // The first of a group that wants to be together may go anywhere: nobody whom it could follow is at any place.
-  const isPlaced = (machine: Machine) =>
-    keys.some(key => [...valuesOf(machine, key)].some(value => value !== undefined));
-  if (!withFriends.some(isPlaced) && isFriend(pod)) return undefined;
-  const lonely = keys.find(key => !withFriends.some(machine => surelyShares(key, spot, machine)));
+  const isPlaced = (crowd: Crowd) =>
+    keys.some(key => [...crowd.presence(key).keys()].some(value => value !== undefined));
+  if (!friends.some(isPlaced) && isFriend(pod)) return undefined;
+  const isWith = (key: string, crowd: Crowd) =>
+    crowd.countByMachine.has(machine) || (crowd.presence(key).get(shape.labels[key])?.surely ?? 0) > 0;
+  const lonely = keys.find(key => !friends.some(crowd => isWith(key, crowd)));
   return lonely === undefined ? undefined : `shares ${lonely} with none of the pods it wants to be with`;
 }
 
@@ -49,16 +51,8 @@ function antiTerms({ spec }: Pod): readonly PodAffinityTerm[] {
   return spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
 }
 
-function mayShare(key: string, { machine, shape }: Spot, other: Machine): boolean {
-  const value = shape.labels[key];
-  return value !== undefined && (other === machine || valuesOf(other, key).has(value));
-}
-
-function surelyShares(key: string, { machine, shape }: Spot, other: Machine): boolean {
-  const value = shape.labels[key];
-  if (value === undefined) return false;
-  const values = valuesOf(other, key);
-  return other === machine || (values.size === 1 && values.has(value));
+function mayShare(key: string, { labels }: Shape, crowd: Crowd): boolean {
+  return labels[key] !== undefined && (crowd.presence(key).get(labels[key])?.may ?? 0) > 0;
 }
 
 type Candidate = { other: Pod; cluster: Cluster };

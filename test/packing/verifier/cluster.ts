@@ -1,5 +1,5 @@
-// The cluster as the verifier sees it: every node, real or to be made, with all that it may still turn out to be, and
-// the pods on it. Plain lists, searched from end to end.
+// Machines as the verifier sees them: every node, real or to be made, with all that it may still turn out to be, and
+// the pods on it.
 
 import { type Pod, podKey } from "../../../src/api/pod.ts";
 import type { Labels } from "../../../src/api/selector.ts";
@@ -20,16 +20,16 @@ export type Shape = {
 
 export type Machine = {
   name: string;
-  /** A real node has one; a node to be made must be right whichever it becomes. */
+  /** A real node has one; a node to be made must be right whichever it becomes. Nodes that are alike share them. */
   shapes: readonly Shape[];
+  /** Labels that it has beside those of its shapes: its own name. */
+  own: Labels;
   taints: readonly Taint[];
   isCordoned: boolean;
   pods: Pod[];
   /** What is set aside beside its pods. */
   reserved: Amounts;
 };
-
-export type Cluster = { problem: Problem; machines: readonly Machine[] };
 
 /** A machine taken as one of its shapes. */
 export type Spot = { machine: Machine; shape: Shape };
@@ -53,6 +53,7 @@ export function existingMachine(existing: ExistingNode, problem: Problem): Machi
   return {
     name: metadata.name,
     shapes: [shape],
+    own: {},
     taints,
     isCordoned: spec?.unschedulable === true,
     pods,
@@ -81,18 +82,19 @@ export function isOn(machine: Machine, pod: Pod): boolean {
   return machine.pods.some(one => podKey(one) === podKey(pod));
 }
 
-type Known = { places: readonly Shape[]; rooms: readonly Shape[]; values: Map<string, Set<string | undefined>> };
+type Alike = { places: readonly Shape[]; rooms: readonly Shape[] };
 
-const knownOf = new WeakMap<Machine, Known>();
+const alikeOf = new WeakMap<readonly Shape[], Alike>();
+const placesByMachine = new WeakMap<Machine, readonly Shape[]>();
+const valuesByMachine = new WeakMap<Machine, Map<string, Set<string | undefined>>>();
 
-// A machine's shapes never change, and a large answer asks about them again and again.
-function known(machine: Machine): Known {
-  const found = knownOf.get(machine) ?? {
-    places: distinct(machine.shapes, ({ labels }) => JSON.stringify(labels)),
-    rooms: distinct(machine.shapes, ({ instanceType, daemons }) => `${instanceType} ${daemons.map(podKey).join()}`),
-    values: new Map(),
+// Shapes never change, and a large answer asks about them again and again.
+function alike(shapes: readonly Shape[]): Alike {
+  const found = alikeOf.get(shapes) ?? {
+    places: distinct(shapes, ({ labels }) => JSON.stringify(labels)),
+    rooms: distinct(shapes, ({ instanceType, daemons }) => `${instanceType} ${daemons.map(podKey).join()}`),
   };
-  knownOf.set(machine, found);
+  alikeOf.set(shapes, found);
   return found;
 }
 
@@ -102,18 +104,24 @@ function distinct(shapes: readonly Shape[], text: (shape: Shape) => string): Sha
 
 /** One shape for each set of labels. */
 export function placesOf(machine: Machine): readonly Shape[] {
-  return known(machine).places;
+  const { shapes, own } = machine;
+  const found =
+    placesByMachine.get(machine) ??
+    alike(shapes).places.map(shape => ({ ...shape, labels: { ...shape.labels, ...own } }));
+  placesByMachine.set(machine, found);
+  return found;
 }
 
 /** One shape for each amount of room. */
-export function roomsOf(machine: Machine): readonly Shape[] {
-  return known(machine).rooms;
+export function roomsOf({ shapes }: Machine): readonly Shape[] {
+  return alike(shapes).rooms;
 }
 
 /** The values that a label has, or may have, there. */
 export function valuesOf(machine: Machine, key: string): Set<string | undefined> {
-  const { places, values } = known(machine);
-  const found = values.get(key) ?? new Set(places.map(({ labels }) => labels[key]));
+  const values = valuesByMachine.get(machine) ?? new Map<string, Set<string | undefined>>();
+  valuesByMachine.set(machine, values);
+  const found = values.get(key) ?? new Set(placesOf(machine).map(({ labels }) => labels[key]));
   values.set(key, found);
   return found;
 }

@@ -45,8 +45,10 @@ function usedOn(machine: Machine): Amounts {
 }
 
 export function portTaken(pod: Pod, { machine, shape }: Spot): string | undefined {
+  const wanted = hostPorts(pod);
+  if (wanted.length === 0) return undefined;
   const taken = [...machine.pods, ...shape.daemons].flatMap(hostPorts);
-  const clash = hostPorts(pod).find(port => taken.some(other => isSamePort(port, other)));
+  const clash = wanted.find(port => taken.some(other => isSamePort(port, other)));
   return clash === undefined ? undefined : `has host port ${clash.hostPort} in use`;
 }
 

@@ -9,9 +9,9 @@ import { allows, isWanted } from "./matching.ts";
 import { type Amounts, added, amountsOf, requestsOf } from "./requests.ts";
 import { type Blueprint, roomyShapesOf } from "./shapes.ts";
 
-export function blueprintOf(name: string, pool: Pool, narrowed: NewNode["requirements"]): Blueprint {
+export function blueprintOf(pool: Pool, narrowed: NewNode["requirements"]): Blueprint {
   const { labels = {}, taints = [] } = pool;
-  return { name, pool: pool.name, labels, taints, requirements: pool.requirements, narrowed };
+  return { pool: pool.name, labels, taints, requirements: pool.requirements, narrowed };
 }
 
 export function nodeBreaches(node: NewNode, machine: Machine, problem: Problem): string[] {
@@ -46,7 +46,7 @@ type Whole = { pool: Pool; machine: Machine; problem: Problem };
 // The more it may become, the likelier and cheaper it is had. Of a limited pool the large ones may be kept out.
 function leftOut(node: NewNode, { pool, machine, problem }: Whole): string[] {
   if (pool.limits !== undefined) return [];
-  const blueprint = blueprintOf(machine.name, pool, node.requirements);
+  const blueprint = blueprintOf(pool, node.requirements);
   const asked = added(...node.pods.map(requestsOf));
   const others = pool.instanceTypes.filter(({ name }) => !node.instanceTypes.includes(name));
   return others.flatMap(type => {

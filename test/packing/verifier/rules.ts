@@ -2,7 +2,8 @@
 
 import type { Pod } from "../../../src/api/pod.ts";
 import { isLonely, isRepelled, repels } from "./affinity-rules.ts";
-import { type Cluster, type Machine, placesOf, roomsOf, type Spot } from "./cluster.ts";
+import { type Machine, placesOf, roomsOf, type Spot } from "./cluster.ts";
+import type { Cluster } from "./crowds.ts";
 import { cordoned, portTaken, short, tainted, unwanted } from "./node-rules.ts";
 import { skews } from "./spread-rules.ts";
 import { misplaced, overAttached, usedByAnother } from "./volume-rules.ts";

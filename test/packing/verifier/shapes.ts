@@ -2,14 +2,7 @@
 // combination of labels that the requirements leave open. Only keys that somebody asks about are told apart.
 
 import type { InstanceType } from "../../../src/api/instance-type.ts";
-import {
-  capacityTypeKey,
-  hostnameKey,
-  instanceTypeKey,
-  nodePoolKey,
-  regionKey,
-  zoneKey,
-} from "../../../src/api/node.ts";
+import { capacityTypeKey, instanceTypeKey, nodePoolKey, regionKey, zoneKey } from "../../../src/api/node.ts";
 import type { NodeRequirement, NodeSelectorTerm } from "../../../src/api/node-selector.ts";
 import type { Pod } from "../../../src/api/pod.ts";
 import type { Labels } from "../../../src/api/selector.ts";
@@ -20,7 +13,6 @@ import { allows } from "./matching.ts";
 import { amountsOf } from "./requests.ts";
 
 export type Blueprint = {
-  name: string;
   pool: string;
   labels: Labels;
   taints: readonly Taint[];
@@ -41,16 +33,16 @@ const wellKnown = [
   "node.kubernetes.io/windows-build",
 ];
 
+/** Without the host's own name, so that nodes that are alike share them. */
 export function shapesOf(blueprint: Blueprint, type: InstanceType, problem: Problem): Shape[] {
-  const { name, pool, labels, taints, requirements, narrowed } = blueprint;
-  const own = { [hostnameKey]: name };
+  const { pool, labels, taints, requirements, narrowed } = blueprint;
   const signature = JSON.stringify([pool, labels, taints, requirements, narrowed]);
   const bySignature = shapesByType.get(type) ?? new Map<string, { problem: Problem; shapes: Shape[] }>();
   shapesByType.set(type, bySignature);
   const known = bySignature.get(signature);
   const shapes = known?.problem === problem ? known.shapes : makeShapes(blueprint, type, problem);
   bySignature.set(signature, { problem, shapes });
-  return shapes.map(shape => ({ ...shape, labels: { ...shape.labels, ...own } }));
+  return shapes;
 }
 
 /**

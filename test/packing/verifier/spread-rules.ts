@@ -3,7 +3,8 @@
 
 import type { Pod, TopologySpreadConstraint } from "../../../src/api/pod.ts";
 import type { LabelSelector } from "../../../src/api/selector.ts";
-import { type Cluster, type Machine, namespaceOf, placesOf, type Shape, type Spot } from "./cluster.ts";
+import { type Machine, namespaceOf, placesOf, type Shape, type Spot } from "./cluster.ts";
+import type { Cluster, Count, Tally } from "./crowds.ts";
 import { isEmpty, isWanted, repellingTaint, selects } from "./matching.ts";
 
 export function skews(pod: Pod, { shape }: Spot, cluster: Cluster): string | undefined {
@@ -15,7 +16,7 @@ export function skews(pod: Pod, { shape }: Spot, cluster: Cluster): string | und
     const place = shape.labels[topologyKey];
     if (place === undefined) return `has no label ${topologyKey}`;
     const counts = countByPlace({ pod, constraint, keys: constraints.map(one => one.topologyKey) }, cluster);
-    const least = Math.min(...[...counts.values()].map(count => count.least));
+    const least = leastOf(counts);
     const floor = counts.size < minDomains ? 0 : least;
     const self = selects(selectorFor(constraint, pod), pod.metadata.labels) ? 1 : 0;
     const skew = (counts.get(place)?.most ?? 0) + self - floor;
@@ -24,24 +25,46 @@ export function skews(pod: Pod, { shape }: Spot, cluster: Cluster): string | und
   return undefined;
 }
 
+function leastOf(counts: Tally["countByPlace"]): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (const count of counts.values()) least = Math.min(least, count.least);
+  return least;
+}
+
 type Question = { pod: Pod; constraint: TopologySpreadConstraint; keys: readonly string[] };
 
-type Count = { least: number; most: number };
+function countByPlace(question: Question, cluster: Cluster): Tally["countByPlace"] {
+  const { pod, constraint, keys } = question;
+  const { nodeSelector, affinity, tolerations } = pod.spec;
+  const wanted = [nodeSelector, affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution, tolerations];
+  const signature = JSON.stringify([namespaceOf(pod), selectorFor(constraint, pod), constraint, keys, wanted]);
+  const tally = cluster.tallies.get(signature) ?? tallyOf(question, cluster);
+  cluster.tallies.set(signature, tally);
+  return tally.countByPlace;
+}
 
-function countByPlace(question: Question, { machines }: Cluster): Map<string, Count> {
+function tallyOf(question: Question, { machines }: Cluster): Tally {
   const counts = new Map<string, Count>();
   const selector = selectorFor(question.constraint, question.pod);
-  for (const machine of machines) {
-    const places = placesOf(machine).map(shape => placeOf(shape, machine, question));
-    const isSettled = new Set(places).size === 1;
-    const pods = machine.pods.filter(other => isCounted(other, question.pod, selector)).length;
-    for (const place of new Set(places)) {
+  const placesByMachine = new Map(
+    machines.map(machine => [machine, new Set(placesOf(machine).map(shape => placeOf(shape, machine, question)))]),
+  );
+  const enter = (machine: Machine, pods: number) => {
+    const places = placesByMachine.get(machine) ?? new Set();
+    for (const place of places) {
       if (place === undefined) continue;
       const { least, most } = counts.get(place) ?? { least: 0, most: 0 };
-      counts.set(place, { least: least + (isSettled ? pods : 0), most: most + pods });
+      counts.set(place, { least: least + (places.size === 1 ? pods : 0), most: most + pods });
     }
+  };
+  const add = (other: Pod, machine: Machine) => {
+    if (isCounted(other, question.pod, selector)) enter(machine, 1);
+  };
+  for (const machine of machines) {
+    enter(machine, 0);
+    for (const other of machine.pods) add(other, machine);
   }
-  return counts;
+  return { countByPlace: counts, add };
 }
 
 /** Undefined: the constraint does not look at such a node. */

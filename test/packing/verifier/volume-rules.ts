@@ -6,7 +6,8 @@ import type { Pod } from "../../../src/api/pod.ts";
 import type { Labels } from "../../../src/api/selector.ts";
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../src/api/storage.ts";
 import type { Problem } from "../../../src/decide/packing/problem.ts";
-import { type Cluster, namespaceOf, type Spot } from "./cluster.ts";
+import { namespaceOf, type Spot } from "./cluster.ts";
+import type { Cluster } from "./crowds.ts";
 import { matchesTerm } from "./matching.ts";
 
 export function misplaced(pod: Pod, { machine, shape }: Spot, { problem }: Cluster): string | undefined {
@@ -24,6 +25,7 @@ export function misplaced(pod: Pod, { machine, shape }: Spot, { problem }: Clust
 
 /** Volumes that are attached already take no second place. */
 export function overAttached(pod: Pod, { machine }: Spot, { problem }: Cluster): string | undefined {
+  if (claimsOf(pod).length === 0) return undefined;
   const csiNode = problem.csiNodes.find(({ metadata }) => metadata.name === machine.name);
   const attached = new Set(machine.pods.flatMap(one => handlesOf(one, problem)));
   const wanted = new Set(handlesOf(pod, problem).filter(handle => !attached.has(handle)));
@@ -38,6 +40,7 @@ export function overAttached(pod: Pod, { machine }: Spot, { problem }: Cluster):
 }
 
 export function usedByAnother(pod: Pod, _spot: Spot, { problem, machines }: Cluster): string | undefined {
+  if (claimsOf(pod).length === 0) return undefined;
   const everybody = machines.flatMap(({ pods }) => pods);
   for (const { name, isEphemeral } of claimsOf(pod)) {
     const modes = findClaim(name, pod, problem)?.spec.accessModes ?? [];
