@@ -153,6 +153,36 @@ describe("a condition that comes and goes", () => {
     expect(due(looks)).toMatchObject([{ kind: "Flapping", dueAt: at("31m") }]);
   });
 
+  describe("what was bad before the node was first Ready, and still is,", () => {
+    const repair: Repair = {
+      policies: [{ conditionType: "Gpu", conditionStatus: "False", toleration: "10m" }],
+    };
+    const gpu = (status: string, since: Instant) => aNode("a", { conditions: [aCondition("Gpu", status, { since })] });
+    const everyMinute = Array.from({ length: 8 }, (_, index): Look => {
+      const now = at("1m") + index * minuteMs;
+      return [gpu("False", now), now];
+    });
+
+    test("is added up from then on, however often its time is rewritten", () => {
+      expect(due(everyMinute, repair, at("2m30s"))).toMatchObject([{ kind: "Flapping", dueAt: at("12m30s") }]);
+    });
+
+    test("not if it was over by then", () => {
+      const looks: Look[] = [...everyMinute, [gpu("True", at("9m")), at("9m")], [gpu("False", at("10m")), at("10m")]];
+      expect(due(looks, repair, at("9m"))).toMatchObject([{ kind: "Condition", dueAt: at("20m") }]);
+      expect(due(looks, repair, at("8m"))).toMatchObject([{ kind: "Flapping", dueAt: at("19m") }]);
+    });
+
+    test("not of Ready itself, whose first time is written in whole seconds", () => {
+      const looks: Look[] = [
+        [is("False", t0), t0],
+        [is("True", at("20m")), at("20m0.7s")],
+        [is("Unknown", at("21m")), at("21m")],
+      ];
+      expect(due(looks, {}, at("20m"))).toMatchObject([{ kind: "Condition", dueAt: at("51m") }]);
+    });
+  });
+
   test("is never due while it is well more than half of the time", () => {
     const looks = flaps(40, 5 * minuteMs, 12 * minuteMs);
     const now = at("1h") + 40 * 12 * minuteMs;

@@ -5,7 +5,7 @@ import type { Evidence } from "../api/node-action.ts";
 import { formatDuration, formatTime, type Instant, type Millis } from "../api/time.ts";
 import type { ConditionView, NodeView } from "../snapshot/views.ts";
 import { type RepairRules, type Ruling, rulingOn, type State } from "./repair-policy.ts";
-import type { ConditionHistory, Sight } from "./remembered.ts";
+import type { ConditionHistory, Sight, Stretch } from "./remembered.ts";
 import { addsUpAt, runBegan } from "./sickness-history.ts";
 
 export type Sickness = {
@@ -65,8 +65,7 @@ function timingOf({ node, condition, ruling, history, bootedAt = 0, isBad }: Cas
   const dueAt = spell.since + toleration.value;
   const totalMs = toleration.value;
   const sum = { isBad, totalMs, windowMs: flappingWindow.value };
-  const inService = history?.stretches.filter(({ from }) => from >= bootedAt);
-  const addedUpAt = inService && addsUpAt(inService, sum);
+  const addedUpAt = history && addsUpAt(inService(history.stretches, condition.type, bootedAt), sum);
   const isFlapping = addedUpAt !== undefined && addedUpAt < dueAt;
   return {
     kind: isFlapping ? "Flapping" : "Condition",
@@ -74,6 +73,15 @@ function timingOf({ node, condition, ruling, history, bootedAt = 0, isBad }: Cas
     toleration: totalMs,
     dueAt: isFlapping ? addedUpAt : dueAt,
   };
+}
+
+/** What was there at the end of the boot counts from then on. Of Ready itself it was the boot. */
+function inService(stretches: readonly Stretch[], type: string, bootedAt: Instant): readonly Stretch[] {
+  return stretches.flatMap((stretch, index) => {
+    if (stretch.from >= bootedAt) return stretch;
+    const isOver = (stretches[index + 1]?.from ?? Number.POSITIVE_INFINITY) <= bootedAt;
+    return isOver || type === "Ready" ? [] : { ...stretch, from: bootedAt };
+  });
 }
 
 type Spell = Pick<Timing, "since" | "clock">;
