@@ -51,7 +51,7 @@ export function settle(server: ApiServer, { nodes, podsPerNode }: Size, now: num
   put("safetypolicies.fettle.dev", safetyPolicy(madeAt));
   put("nodepools.karpenter.sh", pool(nodes, madeAt));
   for (let index = 0; index < nodes; index++) {
-    const instance = instanceOf(index, now - ageMs);
+    const instance = instanceOf(index, `uid-${claimName(index)}`, now - ageMs);
     put("configmaps", stored(simulatedInstanceManifest(instance), madeAt));
     put("nodeclaims.karpenter.sh", claim(index, providerIdOf(instance), madeAt));
     put("nodes", node(index, providerIdOf(instance), madeAt));
@@ -78,8 +78,8 @@ function pool(replicas: number, madeAt: string): KubeObject {
   return { apiVersion: "karpenter.sh/v1", kind: "NodePool", metadata: meta(poolName, madeAt, { generation: 1 }), spec };
 }
 
-function instanceOf(index: number, launchedAt: number): SimulatedInstance {
-  const uid = `uid-${claimName(index)}`;
+/** The one of the claim with this uid. */
+export function instanceOf(index: number, uid: string, launchedAt: number): SimulatedInstance {
   return {
     name: `i-${uid}`,
     cluster: clusterName,
@@ -96,7 +96,7 @@ function instanceOf(index: number, launchedAt: number): SimulatedInstance {
   };
 }
 
-function claim(index: number, providerID: string, madeAt: string): KubeObject {
+export function claim(index: number, providerID: string, madeAt: string): KubeObject {
   const conditions = ["Launched", "Registered", "Initialized", "Ready"].map(type => condition(type, "True", madeAt));
   const metadata = meta(claimName(index), madeAt, {
     generation: 1,
@@ -116,7 +116,7 @@ function claim(index: number, providerID: string, madeAt: string): KubeObject {
 }
 
 /** About 10 KB of JSON, most of it images. */
-function node(index: number, providerID: string, madeAt: string): KubeObject {
+export function node(index: number, providerID: string, madeAt: string): KubeObject {
   const images = Array.from({ length: 40 }, (_, i) => ({
     names: [`registry.example/team-${i}/service@sha256:${"0".repeat(64)}`, `registry.example/team-${i}/service:v1`],
     sizeBytes: 100_000_000 + i,
