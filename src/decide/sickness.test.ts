@@ -137,10 +137,15 @@ describe("a condition that comes and goes", () => {
     }).flat(),
   ];
 
+  const said = (looks: readonly Look[]) => sicknesses(looks).filter(isTimed).map(sentenceOf).join();
+
   test("is due once it was bad for its toleration in total within twice that time", () => {
     const looks = flaps(3, 9 * minuteMs, 12 * minuteMs);
     const again: Look = [is("False", at("1h36m")), at("1h36m")];
     expect(due([...looks, again])).toMatchObject([{ kind: "Flapping", dueAt: at("1h39m") }]);
+    expect(said([...looks, again])).toMatch(
+      /^Ready=False \(Ready\) comes and goes, now since 2026-01-01T01:36:00Z; at /,
+    );
   });
 
   test("what came and went before the node was first Ready was its boot, and is not added up", () => {
@@ -197,6 +202,9 @@ describe("a condition that comes and goes", () => {
       return [is("False", now), now];
     });
     expect(due([[is("True", t0), t0], ...looks])).toMatchObject([{ kind: "Flapping", dueAt: at("1h30m") }]);
+    expect(said([[is("True", t0), t0], ...looks])).toMatch(
+      /^Ready=False \(Ready\), now since 2026-01-01T01:25:00Z; at /,
+    );
   });
 
   test("starts again after a recovery where adding up is switched off", () => {

@@ -21,6 +21,8 @@ export type Timing = {
   readonly clock: NonNullable<Evidence["clock"]>;
   readonly toleration: Millis;
   readonly dueAt: Instant;
+  /** Of what flaps: it was away in between, and is not only told with another time or as another kind of bad. */
+  readonly wasAway?: boolean;
 };
 
 /** Nobody can tell when it is due, so it is not. */
@@ -65,13 +67,15 @@ function timingOf({ node, condition, ruling, history, bootedAt = 0, isBad }: Cas
   const dueAt = spell.since + toleration.value;
   const totalMs = toleration.value;
   const sum = { isBad, totalMs, windowMs: flappingWindow.value };
-  const addedUpAt = history && addsUpAt(inService(history.stretches, condition.type, bootedAt), sum);
+  const stretches = inService(history?.stretches ?? [], condition.type, bootedAt);
+  const addedUpAt = addsUpAt(stretches, sum);
   const isFlapping = addedUpAt !== undefined && addedUpAt < dueAt;
   return {
     kind: isFlapping ? "Flapping" : "Condition",
     ...spell,
     toleration: totalMs,
     dueAt: isFlapping ? addedUpAt : dueAt,
+    ...(isFlapping ? { wasAway: stretches.slice(stretches.findIndex(isBad)).some(state => !isBad(state)) } : {}),
   };
 }
 
@@ -131,12 +135,12 @@ const wordsOfClock: Record<Timing["clock"], string> = {
 
 /** For people; the whole of it in instants, so that it stays true. */
 export function sentenceOf({ condition, ruling, timing }: Sickness & { readonly timing: Timing }): string {
-  const { kind, since, clock, toleration, dueAt } = timing;
+  const { kind, since, clock, toleration, dueAt, wasAway } = timing;
   const reason = condition.reason === "" ? "" : ` (${shortReason(condition)})`;
   const state = `${condition.type}=${condition.status}${reason}`;
   const place = [ruling.place.kind, ruling.place.name, ruling.place.path].filter(Boolean).join(" ");
   const borne = `${formatDuration(toleration)} (${place})`;
   return kind === "Flapping"
-    ? `${state} comes and goes, now since ${formatTime(since)}; at ${formatTime(dueAt)} it had been there for ${borne} in all.`
+    ? `${state}${wasAway ? " comes and goes" : ""}, now since ${formatTime(since)}; at ${formatTime(dueAt)} it had been there for ${borne} in all.`
     : `${state} since ${formatTime(since)}, ${wordsOfClock[clock]}; it is tolerated for ${borne}, until ${formatTime(dueAt)}.`;
 }
