@@ -500,6 +500,21 @@ describe("what meets an action under way", () => {
     expect(codes(meeting(asked("a", { action: "GarbageCollection" }), begun))).toEqual(["node/a already-going"]);
   });
 
+  test("joins a gentle repair if it is one by force: evidence added, the end nearer, once", () => {
+    const gentle = anAction("repair-a-uid", { spec: { action: "Repair", termination: "Graceful" } });
+    const { commands, notices } = meeting(asked("a", { termination: "Forceful" }), gentle);
+    expect(commands).toMatchObject([
+      { spec: { joined: [{ action: "Repair" }], deadline: "2026-01-01T01:00:00Z", termination: "Forceful" } },
+    ]);
+    expect(notices).toEqual([]);
+    const [command] = commands as Extract<Command, { kind: "update-action" }>[];
+    const after = { ...gentle, spec: { ...gentle.spec, ...command?.spec } };
+    expect(codes(meeting(asked("a", { termination: "Forceful" }), after))).toEqual(["node/a already-going"]);
+    expect(codes(meeting(asked("a", { termination: "Graceful" }), gentle))).toEqual(["node/a already-going"]);
+    const sooner = { ...gentle, spec: { ...gentle.spec, deadline: "2026-01-01T00:59:59Z" } };
+    expect(codes(meeting(asked("a", { termination: "Forceful" }), sooner))).toEqual(["node/a already-going"]);
+  });
+
   test("keeps those that joined before", () => {
     const joined = [
       {

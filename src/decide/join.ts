@@ -1,7 +1,8 @@
 // A higher reason that meets an action under way joins it: counted once, its evidence added, the end only nearer. It
 // spends no cap, but whatever else holds a start back holds a join too: it may turn a drain into force.
 
-import { formatTime } from "../api/time.ts";
+import type { NodeActionSpec } from "../api/node-action.ts";
+import { formatTime, type Instant } from "../api/time.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import type { Command, Proposal } from "./decision.ts";
 import { deadlineOf, instantOf, reasonsOf, unstamped } from "./ledger.ts";
@@ -9,23 +10,39 @@ import { classOf, outranks } from "./precedence.ts";
 
 /**
  * Only a reason above all that the action already has. A person's delete is above repair, and yet joined by it: the
- * person said that the node shall go, its health says that nobody need wait for its pods.
+ * person said that the node shall go, its health says that nobody need wait for its pods. For the same cause a repair
+ * by force joins one that goes gently.
  */
 export function canJoin(proposal: Proposal, { spec }: ActionView): boolean {
   // A reboot takes no node away, whatever joins it: who wants it gone waits for the reboot's end.
   if (proposal.method !== spec.method) return false;
-  const escalates = classOf(proposal.action) === "repair";
+  const isSickness = classOf(proposal.action) === "repair";
+  const escalates = proposal.action === "Repair" && hastens(proposal, spec);
   return reasonsOf(spec).every(
-    ({ action }) => outranks(proposal.action, action) || (action === "Deletion" && escalates),
+    ({ action }) =>
+      outranks(proposal.action, action) || (action === "Deletion" && isSickness) || (action === "Repair" && escalates),
   );
+}
+
+type Wish = Pick<Proposal, "termination" | "dueAt" | "deadline">;
+
+/** It turns what goes gently into force, sooner than it would come to that by itself. Once. */
+export function hastens(wish: Wish, spec: NodeActionSpec): boolean {
+  if (wish.termination !== "Forceful" || spec.termination === "Forceful") return false;
+  return nearer(wish, spec) !== undefined;
+}
+
+/** The end that is wished for, if it comes before the one that stands. */
+function nearer(wish: Wish, spec: NodeActionSpec): Instant | undefined {
+  const deadline = deadlineOf(wish);
+  const standing = instantOf(spec.deadline) ?? Number.POSITIVE_INFINITY;
+  return deadline !== undefined && deadline < standing ? deadline : undefined;
 }
 
 export function join(proposal: Proposal, { name, uid, resourceVersion, spec }: ActionView): Command {
   const { action, askedBy, message } = proposal;
   const evidence = proposal.evidence.map(seen => ({ ...seen, seenAt: unstamped }));
-  const deadline = deadlineOf(proposal);
-  const standing = instantOf(spec.deadline);
-  const isNearer = deadline !== undefined && (standing === undefined || deadline < standing);
+  const deadline = nearer(proposal, spec);
   const isForced = proposal.termination === "Forceful" && spec.termination !== "Forceful";
   return {
     kind: "update-action",
@@ -34,7 +51,7 @@ export function join(proposal: Proposal, { name, uid, resourceVersion, spec }: A
     resourceVersion,
     spec: {
       joined: [...(spec.joined ?? []), { action, askedBy, at: unstamped, message, evidence }],
-      ...(isNearer ? { deadline: formatTime(deadline) } : {}),
+      ...(deadline === undefined ? {} : { deadline: formatTime(deadline) }),
       ...(isForced ? { termination: "Forceful" } : {}),
     },
   };

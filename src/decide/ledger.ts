@@ -55,7 +55,11 @@ export function actionSpec(proposal: Proposal, context: Context, permission: Per
 }
 
 /** By force means: what is left goes from the moment the action was due. */
-export function deadlineOf({ deadline, termination, dueAt }: Proposal): Instant | undefined {
+export function deadlineOf({
+  deadline,
+  termination,
+  dueAt,
+}: Pick<Proposal, "deadline" | "termination" | "dueAt">): Instant | undefined {
   if (termination !== "Forceful") return deadline;
   return Math.min(dueAt, deadline ?? dueAt);
 }

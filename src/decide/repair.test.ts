@@ -278,15 +278,65 @@ describe("how a node goes", () => {
   });
 
   test("one that is under repair, or joined by it, is not asked for again", () => {
-    const spec = { action: "Repair" } as const;
+    const spec = { action: "Repair", termination: "Forceful" } as const;
     expect(decide({ actions: [anAction("repair-a-uid", { spec })] }, at("60m"))).toMatchObject(nothingToSay);
     const joined = [
-      { ...spec, askedBy: { kind: "NodePool", name: "web" } as const, at: "", message: "", evidence: [] },
+      {
+        action: "Repair" as const,
+        askedBy: { kind: "NodePool", name: "web" } as const,
+        at: "",
+        message: "",
+        evidence: [],
+      },
     ];
-    expect(decide({ actions: [anAction("deletion-a-uid", { spec: { joined } })] }, at("60m"))).toMatchObject(
-      nothingToSay,
-    );
+    expect(
+      decide({ actions: [anAction("deletion-a-uid", { spec: { ...spec, action: "Deletion", joined } })] }, at("60m")),
+    ).toMatchObject(nothingToSay);
     expect(decide({ actions: [anAction("deletion-a-uid")] }, at("60m")).proposals).toHaveLength(1);
+  });
+});
+
+describe("a gentle repair that is under way", () => {
+  const policies = [
+    { conditionType: "BadNode", toleration: "30m", termination: "Graceful" },
+    { conditionType: "ValidUnhealthy", toleration: "60m", termination: "Forceful" },
+  ] as const;
+  const both = ["BadNode", "ValidUnhealthy"].map(type => aCondition(type, "False"));
+  const node = sickNode({ conditions: [ready, ...both] });
+  const gentle = (more: object = {}) =>
+    anAction("repair-a-uid", { phase: "Running", spec: { action: "Repair", termination: "Graceful", ...more } });
+  const meets = (action: ActionView, now: Instant, repair: Repair = { policies: [...policies] }) =>
+    decide({ node, repair, actions: [action] }, now);
+
+  test("is asked to hurry when something is due for which nobody need be gentle, not before", () => {
+    expect(meets(gentle(), at("60m") - 1)).toMatchObject({ ...nothingToSay, wakeAt: at("60m") });
+    expect(meets(gentle(), at("60m")).proposals).toMatchObject([
+      { termination: "Forceful", dueAt: at("60m"), evidence: [{ conditionType: "ValidUnhealthy" }] },
+    ]);
+  });
+
+  test("is asked to hurry when its pool is edited", () => {
+    const repair: Repair = { termination: "Forceful" };
+    expect(meets(gentle(), at("31m"), repair).proposals).toMatchObject([{ termination: "Forceful", dueAt: at("30m") }]);
+  });
+
+  test.each([
+    ["it goes by force already", { termination: "Forceful" }],
+    ["it ends sooner anyway", { deadline: formatTime(at("59m")) }],
+    ["it is a reboot", { method: "Reboot" }],
+  ])("is left alone if %s", (_what, spec) => {
+    expect(meets(gentle(spec), at("60m"))).toMatchObject(nothingToSay);
+  });
+
+  test("is left alone by what is only shown", () => {
+    const repair: Repair = { policies: policies.map(policy => ({ ...policy, mode: "DryRun" })) };
+    expect(meets(gentle(), at("60m"), repair)).toMatchObject(nothingToSay);
+  });
+
+  test("is not hurried while the node is not to be repaired", () => {
+    const held = { ...node, annotations: { [doNotRepairKey]: "true" } };
+    const scene: Scene = { node: held, repair: { policies: [...policies] }, actions: [gentle()] };
+    expect(codes(decide(scene, at("60m")))).toEqual(["do-not-repair"]);
   });
 });
 

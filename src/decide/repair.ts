@@ -4,9 +4,10 @@
 import type { Evidence, NodeActionSpec } from "../api/node-action.ts";
 import { formatTime, type Instant } from "../api/time.ts";
 import { terminationFinalizer } from "../api/well-known.ts";
-import type { ClaimView, NodeView } from "../snapshot/views.ts";
+import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 import { conditionOf } from "./conditions.ts";
 import { type Context, type Decision, nothing, type Proposal, type Refusal, type Rule } from "./decision.ts";
+import { hastens } from "./join.ts";
 import { actionName, instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
 import { hasBeenReady, readyBy } from "./readiness.ts";
@@ -42,7 +43,11 @@ export function decideRepair(name: string, context: Context, sight: Sight): Deci
     context.now,
     ills.map(({ dueAt }) => dueAt),
   );
-  if (isUnderRepair(node, context)) return { ...nothing, wakeAt };
+  const running = repairOf(node, context);
+  if (running !== undefined) {
+    const escalated = escalate(patient, ills, { running, context });
+    return { ...escalated, wakeAt: nextOf(context.now, [wakeAt, escalated.wakeAt]) };
+  }
   const treated = treat(patient, ills, context);
   const refusals = doubts.map(doubt => refusal(node, { code: "due-time-unknown", ...doubt }));
   return {
@@ -224,10 +229,23 @@ function failedReboots({ uid }: NodeView, { picture }: Context): number {
   }
 }
 
-/** It was granted already: what is open goes its way. */
-function isUnderRepair({ uid }: NodeView, { picture }: Context): boolean {
+/** It was granted already. */
+function repairOf({ uid }: NodeView, { picture }: Context): ActionView | undefined {
   const open = picture.openActionOn(uid);
-  return open !== undefined && reasonsOf(open.spec).some(({ action }) => action === "Repair");
+  return open && reasonsOf(open.spec).some(({ action }) => action === "Repair") ? open : undefined;
+}
+
+/** What is open goes its way, unless something is due by now that nobody need be gentle for. */
+function escalate(
+  patient: Patient,
+  ills: readonly Ill[],
+  { running: { spec }, context }: { running: ActionView; context: Context },
+): Decision {
+  const urgent = ills.filter(
+    ({ dueAt, treatment: { mode, termination } }) =>
+      dueAt <= context.now && mode === "Enabled" && hastens({ termination, dueAt }, spec),
+  );
+  return urgent.length === 0 || spec.method !== "Terminate" ? nothing : treat(patient, urgent, context);
 }
 
 /** Nobody provisioned it through us, or nobody can tell which claim it has: only the latter is worth a word. */
