@@ -27,7 +27,7 @@ export async function createRemediation(command: Of<"create-remediation">, execu
   const { phase } = action.status ?? {};
   if (isOver(phase) || phase === "DryRun" || action.spec.dryRun) return alreadySo;
   const live = await readLive(action.spec, execution);
-  if (action.status?.startedAt !== undefined) {
+  if (action.status?.startedAt !== undefined || isUnderWay(action, execution)) {
     const why = recovered(action, live, execution);
     if (why !== undefined) return { result: "retry", reason: "Doubtful", message: why, afterMs: doubtedMs };
     return create(command, execution);
@@ -40,6 +40,14 @@ export async function createRemediation(command: Of<"create-remediation">, execu
   const held = startHold(action, execution);
   if (held !== undefined) return { result: "retry", reason: "Held", message: held, afterMs: doubtedMs };
   return create(command, execution);
+}
+
+/** A step before has its object: only the entry in the ledger is new. */
+function isUnderWay({ spec }: LiveAction, { picture: { checks } }: Execution): boolean {
+  const check = checks.check(spec.askedBy.name);
+  return (
+    check?.uid === spec.askedBy.uid && check !== undefined && checks.remediationsOf(check, spec.node.name).length > 0
+  );
 }
 
 /** The next step of what has begun: the node need not be sick as it was at first, but it must still be. */

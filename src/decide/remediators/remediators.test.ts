@@ -1,0 +1,170 @@
+import { describe, expect, test } from "vitest";
+import { aClaim, anAction, aNode, aProvider, at } from "../../../test/builders.ts";
+import { aCheck, aCheckContext, aRemediation, type CheckWorld, commandsOf } from "../../../test/check-builders.ts";
+import { rebootRemediations, replaceRemediations } from "../../api/remediation.ts";
+import type { RemediationView } from "../../snapshot/check-views.ts";
+import { type Context, nothing } from "../decision.ts";
+import { decideOwnRemediations, remediationFinalizer } from "./remediators.ts";
+
+const apiVersion = "fettle.dev/v1alpha1";
+const web = aCheck("web");
+
+function ours(kind: "ReplaceRemediation" | "RebootRemediation", more: Partial<RemediationView> = {}): RemediationView {
+  const own = { spec: {}, status: {}, conditions: [], ...more.own };
+  const base = aRemediation({ on: "n", kind, createdAt: at("30m"), finalizers: [remediationFinalizer], ...more });
+  return { ...base, apiVersion, namespace: "", own };
+}
+
+function contextOf(world: CheckWorld): Context {
+  const context = aCheckContext(world);
+  for (const { resource } of [replaceRemediations, rebootRemediations]) {
+    context.checks.setKind({ apiVersion, kind: resource.kind }, { state: "Served", resource });
+  }
+  return context;
+}
+
+function decide(world: CheckWorld, settings: Partial<Context["settings"]> = {}) {
+  const context = contextOf({ nodes: [aNode("n", { ready: "False" })], claims: [aClaim("n")], ...world });
+  return decideOwnRemediations("n", { ...context, settings: { ...context.settings, ...settings } });
+}
+
+/** What is said of it: Succeeded, and why. */
+function verdict(world: CheckWorld) {
+  const [update] = commandsOf(decide(world), "update-remediation");
+  const succeeded = update?.status?.conditions?.find(({ type }) => type === "Succeeded");
+  return succeeded && `${succeeded.status} ${succeeded.reason}`;
+}
+
+function anActionOf(method: "Terminate" | "Reboot", more: Parameters<typeof anAction>[1]) {
+  return anAction("remediation-n-uid", {
+    node: "n",
+    createdAt: at("31m"),
+    ...more,
+    spec: { action: "Remediation", method, askedBy: { kind: "Controller", name: "remediators" } },
+  });
+}
+
+describe("both", () => {
+  test("nothing is asked for before the object holds our finalizer", () => {
+    const decision = decide({ remediations: [ours("ReplaceRemediation", { finalizers: [] })] });
+    expect(decision.proposals).toEqual([]);
+    const [update] = commandsOf(decision, "update-remediation");
+    expect(update?.metadata).toEqual({ addFinalizers: [remediationFinalizer] });
+    expect(update?.status?.nodeUID).toBe(aNode("n").uid);
+  });
+
+  test("what has had its last word is left alone", () => {
+    const succeeded = { type: "Succeeded", status: "False", reason: "TimedOut", message: "" } as const;
+    expect(decide({ remediations: [ours("RebootRemediation", { succeeded })] })).toEqual(nothing);
+  });
+
+  test("what a check made is asked for only while the check holds the node for unhealthy, with its evidence", () => {
+    const made = ours("ReplaceRemediation", { checkUid: web.uid });
+    const [proposal] = decide({ checks: [web], remediations: [made] }).proposals;
+    expect(proposal).toMatchObject({
+      askedBy: { kind: "NodeHealthCheck", name: "web" },
+      evidence: [{ kind: "Condition" }],
+    });
+    expect(decide({ checks: [web], remediations: [made], nodes: [aNode("n")] }).proposals).toEqual([]);
+  });
+
+  test("one that is due later is asked for then", () => {
+    const made = ours("ReplaceRemediation", { checkUid: web.uid });
+    const nodes = [aNode("n", { ready: "False", since: at("58m") })];
+    const decision = decide({ checks: [web], remediations: [made], nodes });
+    expect(decision.proposals).toEqual([]);
+    expect(decision.wakeAt).toBe(at("63m"));
+  });
+
+  test("a node that came after the remediation is another one", () => {
+    const nodes = [aNode("n", { createdAt: at("40m") })];
+    expect(verdict({ remediations: [ours("ReplaceRemediation")], nodes })).toBe("True NodeGone");
+    expect(verdict({ remediations: [ours("RebootRemediation")], nodes })).toBe("False NodeGone");
+  });
+});
+
+describe("Replace", () => {
+  test("asks for the end of the claim, by force unless it says otherwise", () => {
+    const termination = (spec: object) =>
+      decide({ remediations: [ours("ReplaceRemediation", { own: { spec: { ...spec }, status: {}, conditions: [] } })] })
+        .proposals[0];
+    expect(termination({})).toMatchObject({ method: "Terminate", termination: "Forceful", claim: { name: "n" } });
+    expect(termination({ termination: "Graceful" })).toMatchObject({ termination: "Graceful" });
+  });
+
+  test.each<[string, CheckWorld]>([
+    ["True NodeGone", { nodes: [] }],
+    ["False NoNodeClaim", { claims: [] }],
+    ["Unknown Terminating", { claims: [aClaim("n", { deletingSince: at("59m") })] }],
+    ["Unknown Replacing", {}],
+  ])("says %s", (said, world) => {
+    expect(verdict({ remediations: [ours("ReplaceRemediation")], ...world })).toBe(said);
+  });
+
+  test("leaves the claim of another controller alone, unless such claims are to be repaired", () => {
+    const nodeClassRef = { group: "other.io", kind: "OtherClass", name: "x" };
+    const world = { remediations: [ours("ReplaceRemediation")], claims: [aClaim("n", { spec: { nodeClassRef } })] };
+    expect(verdict(world)).toBe("False ForeignClaim");
+    expect(decide(world).proposals).toEqual([]);
+    expect(decide(world, { foreignClaims: "repair" }).proposals).toHaveLength(1);
+  });
+
+  test("that has had its time withdraws what has not begun", () => {
+    const remediations = [ours("ReplaceRemediation", { timedOut: "2026-01-01T00:50:00Z" })];
+    const actions = [anActionOf("Terminate", { phase: "Pending" })];
+    const decision = decide({ remediations, actions });
+    expect(verdict({ remediations, actions })).toBe("False TimedOut");
+    expect(decision.commands).toContainEqual(
+      expect.objectContaining({ kind: "update-action", progress: expect.objectContaining({ phase: "Abandoned" }) }),
+    );
+  });
+
+  test("is let go of when it is removed, whatever has begun", () => {
+    const remediations = [ours("ReplaceRemediation", { deletingSince: at("59m") })];
+    const [update] = commandsOf(decide({ remediations }), "update-remediation");
+    expect(update?.metadata).toEqual({ removeFinalizers: [remediationFinalizer] });
+  });
+});
+
+describe("Reboot", () => {
+  const remediations = [ours("RebootRemediation")];
+
+  test("asks for a reboot within its time", () => {
+    const own = { spec: { timeout: "7m" }, status: {}, conditions: [] };
+    const [proposal] = decide({ remediations: [ours("RebootRemediation", { own })] }).proposals;
+    expect(proposal).toMatchObject({ method: "Reboot", timeout: "7m0s" });
+  });
+
+  test.each<[string, CheckWorld]>([
+    ["False NodeGone", { nodes: [] }],
+    ["False NotSupported", { provider: { ...aProvider(), canReboot: false } }],
+    ["False NoProviderID", { nodes: [aNode("n", { ready: "False", providerID: "" })], claims: [] }],
+    ["False NodeGoing", { claims: [aClaim("n", { deletingSince: at("59m") })] }],
+    ["True Rebooted", { actions: [anActionOf("Reboot", { phase: "Done" })] }],
+    ["False RebootFailed", { actions: [anActionOf("Reboot", { phase: "Failed" })] }],
+    ["Unknown Rebooting", {}],
+  ])("says %s", (said, world) => {
+    expect(verdict({ remediations, ...world })).toBe(said);
+    if (!said.startsWith("Unknown")) expect(decide({ remediations, ...world }).proposals).toEqual([]);
+  });
+
+  test("without a boot id is not tried", () => {
+    const { bootID: _, ...node } = aNode("n", { ready: "False" });
+    expect(verdict({ remediations, nodes: [node] })).toBe("False NoBootID");
+  });
+
+  test("is tried as often as it says", () => {
+    const own = { spec: { attempts: 2 }, status: {}, conditions: [] };
+    const actions = [anActionOf("Reboot", { phase: "Failed" })];
+    expect(decide({ remediations: [ours("RebootRemediation", { own })], actions }).proposals).toHaveLength(1);
+  });
+
+  test("is seen to its end before its object goes", () => {
+    const removed = [ours("RebootRemediation", { deletingSince: at("59m") })];
+    const actions = [anActionOf("Reboot", { phase: "Running", status: { startedAt: "2026-01-01T00:31:00Z" } })];
+    expect(decide({ remediations: removed, actions })).toMatchObject({
+      commands: [],
+      refusals: [{ subject: "node/n", code: "reboot-running" }],
+    });
+  });
+});
