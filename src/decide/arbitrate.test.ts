@@ -163,6 +163,14 @@ describe("of several reasons for one node", () => {
     expect(codes(decision)).toEqual(["node/a cap-spent", "node/a outranked"]);
   });
 
+  test("a lower one takes the node while the higher is vetoed, which could not join it either", () => {
+    const brake = { code: "pool-too-unhealthy", message: "too many", liftedBy: "recovery" };
+    const gates = { vetoes: [({ action }: Proposal) => (action === "Repair" ? brake : undefined)] };
+    const decision = decide([asked("a"), asked("a", { action: "ScaleDown" })], { gates });
+    expect(opened(decision)).toEqual(["scale-down-a-uid"]);
+    expect(codes(decision)).toEqual(["node/a pool-too-unhealthy"]);
+  });
+
   test("one that cannot be about this node leaves it to the next", () => {
     const foreign = asked("a", { claim: { name: "a", uid: "another" } });
     const decision = decide([foreign, asked("a", { action: "Drift" })]);

@@ -24,7 +24,7 @@ export function arbitrate(asked: {
   readonly gates?: Gates;
 }): Decision {
   const { context, gates } = asked;
-  const cases = inOrder(asked.proposals).map(candidate => caseOf(candidate, context));
+  const cases = inOrder(asked.proposals).map((candidate, place) => ({ ...caseOf(candidate, context), place }));
   const pass = passOver(cases, context, gates);
   const meant = cases.filter(({ dryRun }) => dryRun === undefined);
   const shown = cases.filter(({ dryRun }) => dryRun !== undefined);
@@ -46,27 +46,32 @@ export function arbitrate(asked: {
 
 type Case = {
   readonly proposal: Proposal;
+  /** In the order of precedence. */
+  readonly place: number;
   /** Of the node; without one it is held by what speaks of the whole cluster alone. */
   readonly zone: string | undefined;
   readonly objection: Objection | undefined;
   readonly dryRun: string | undefined;
 };
 
-function caseOf({ proposal }: Candidate, context: Context): Case {
+function caseOf({ proposal }: Candidate, context: Context): Omit<Case, "place"> {
   const node = context.picture.nodeByUid(proposal.node.uid);
   const zone = node && context.picture.zoneOf(node);
   return { proposal, zone, objection: objection(proposal, context), dryRun: dryRunWord(proposal, context) };
 }
 
-/** One look at everything that is asked for. `spent` grows with each grant. */
+/** One look at everything that is asked for. `spent` and `owners` grow with each grant. */
 type Pass = {
   readonly context: Context;
   readonly vetoes: readonly Veto[];
   readonly limits: readonly Limit[];
   readonly spent: Map<Limit, number>;
   readonly departing: ReadonlySet<string>;
-  /** By node uid: to whom the node belongs, of those that are meant and of all. */
-  readonly first: { readonly meant: ReadonlyMap<string, Case>; readonly any: ReadonlyMap<string, Case> };
+  /**
+   * By node uid: to whom the node was given, or who only waits for room: it would join a lower one past the limit. What is
+   * vetoed could not join either, and keeps nobody from the node.
+   */
+  readonly owners: Map<string, Case>;
 };
 
 function passOver(cases: readonly Case[], context: Context, { limits = [], vetoes = [] }: Gates = {}): Pass {
@@ -79,7 +84,7 @@ function passOver(cases: readonly Case[], context: Context, { limits = [], vetoe
     limits: able.length === 0 ? [] : [...limits, ...capLimits({ actions, zones }, context)],
     spent: new Map(),
     departing: new Set(able.length === 0 ? [] : [...context.picture.departures()].map(({ node }) => node.uid)),
-    first: { meant: firstByNode(able.filter(({ dryRun }) => dryRun === undefined)), any: firstByNode(able) },
+    owners: new Map(),
   };
 }
 
@@ -88,6 +93,7 @@ type End = { readonly commands: readonly Command[]; readonly refusal?: Refusal; 
 function endOf(one: Case, pass: Pass): End {
   const { proposal, dryRun } = one;
   const verdict = verdictOn(one, pass);
+  if (!("objection" in verdict) || verdict.isForRoom) ownedBy(one, pass);
   if ("objection" in verdict) return { commands: [], refusal: refusal(proposal, verdict.objection) };
   const permission = "leave" in verdict ? spend(one, verdict.leave, pass) : {};
   if (dryRun !== undefined) {
@@ -115,7 +121,7 @@ function begun({ action, method, node, claim, message: why }: Proposal, name: st
 
 /** Not so; or into what runs already; or anew, by leave of these limits. */
 type Verdict =
-  | { readonly objection: Objection }
+  | { readonly objection: Objection; readonly isForRoom?: true }
   | { readonly joins: ActionView }
   | { readonly leave: readonly Limit[] };
 
@@ -134,13 +140,19 @@ function verdictOn(one: Case, pass: Pass): Verdict {
     limit => (limit.zone === undefined || limit.zone === zone) && limit.applies(proposal),
   );
   const spent = limitSpent(limits, pass);
-  return spent === undefined ? { leave: limits } : { objection: spent };
+  return spent === undefined ? { leave: limits } : { objection: spent, isForRoom: true };
 }
 
-function outranked({ proposal, dryRun }: Case, { first }: Pass): Objection | undefined {
-  const owner = (dryRun === undefined ? first.meant : first.any).get(proposal.node.uid)?.proposal;
-  if (owner === undefined || owner === proposal) return undefined;
-  const { action, askedBy, node } = owner;
+function ownedBy(one: Case, { owners }: Pass): void {
+  const { uid } = one.proposal.node;
+  if (one.place < (owners.get(uid)?.place ?? Number.POSITIVE_INFINITY)) owners.set(uid, one);
+}
+
+/** A dry run comes after all that is meant, and yet may be the higher. */
+function outranked({ proposal, place }: Case, { owners }: Pass): Objection | undefined {
+  const owner = owners.get(proposal.node.uid);
+  if (owner === undefined || owner.place > place) return undefined;
+  const { action, askedBy, node } = owner.proposal;
   const message = `${action} (asked for by ${askedBy.kind} ${askedBy.name}) comes first on node ${node.name}.`;
   return { code: "outranked", message, liftedBy: `the end of ${action} on the node` };
 }
@@ -262,10 +274,4 @@ function priorityRanks(candidates: readonly Candidate[]): (proposal: Proposal) =
   }
   const sorted = new Map([...known].map(([action, found]) => [action, [...found].sort((a, b) => a - b)]));
   return ({ action, priority = 0 }) => sorted.get(action)?.indexOf(priority) ?? 0;
-}
-
-function firstByNode(cases: readonly Case[]): ReadonlyMap<string, Case> {
-  const first = new Map<string, Case>();
-  for (const one of cases) if (!first.has(one.proposal.node.uid)) first.set(one.proposal.node.uid, one);
-  return first;
 }
