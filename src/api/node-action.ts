@@ -68,6 +68,7 @@ const Evidence = Struct("One thing that was seen and speaks for the action.", {
       ["Reporter", "Observer", "Creation"],
     ),
   ),
+  reportedSince: Optional(Time("Since when by its reporter, where another clock was believed.")),
   toleration: Optional(Duration("How long it was tolerated.")),
   dueAt: Optional(Time("When the action became due by it.")),
   seenAt: Time("When we saw it."),

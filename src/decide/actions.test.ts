@@ -439,9 +439,21 @@ describe("between the ledger and the first destructive call a reason still holds
       "Repair: nothing says since when condition Ready was seen",
     ],
     [
-      "we saw it ourselves, whatever the reporter says of its time",
-      [{ ...unknown, clock: "Observer" }],
+      "we saw it ourselves, and the reporter's time, which was not believed, is what it was",
+      [{ ...unknown, clock: "Observer", reportedSince: formatTime(at("59m")) }],
       { ...live, node: aNode("a", { ready: "Unknown", since: at("59m") }) },
+      "holds",
+    ],
+    [
+      "we saw it ourselves, and it went and came again unseen",
+      [{ ...unknown, clock: "Observer", reportedSince: formatTime(at("29m")) }],
+      { ...live, node: aNode("a", { ready: "Unknown", since: at("59m") }) },
+      "Repair: condition Ready began anew at 2026-01-01T00:59:00Z",
+    ],
+    [
+      "we saw it ourselves, and the reporter now says a time before that",
+      [{ ...unknown, clock: "Observer", reportedSince: formatTime(at("29m")) }],
+      { ...live, node: aNode("a", { ready: "Unknown", since: at("28m") }) },
       "holds",
     ],
     ["one of two remains", [{ ...unknown, conditionType: "Disk", conditionStatus: "True" }, unknown], live, "holds"],

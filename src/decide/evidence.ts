@@ -90,13 +90,13 @@ function alive({ evidence, live, context }: Look): string | undefined {
 }
 
 /**
- * A condition that began after what was seen went away in between and has its whole toleration before it. Where the
- * evidence is by our own clock, the reporter's times were not believed then and are not now.
+ * A condition that began after what was seen went away in between and has its whole toleration before it. A reporter's
+ * time that was not believed when the evidence was written says nothing new as long as it stands.
  */
 function younger({ evidence, live }: Look): string | undefined {
   const since = sinceOf(evidence, live);
   const latest = instantOf(evidence.since) ?? dueSince(evidence);
-  if (evidence.clock === "Observer" || since === undefined) return undefined;
+  if (since === undefined || formatTime(since) === evidence.reportedSince) return undefined;
   if (latest === undefined) return `nothing says since when condition ${evidence.conditionType} was seen`;
   // Times in the evidence are whole seconds, rounded down.
   if (since < latest + secondMs) return undefined;

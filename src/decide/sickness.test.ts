@@ -72,6 +72,9 @@ describe("whose clock", () => {
       [is("False", at("1m")), at("2h")],
     ];
     expect(due(looks)).toMatchObject([{ clock: "Observer", dueAt: at("2h30m") }]);
+    const [found] = sicknesses(looks).filter(isTimed);
+    const reported = { since: "2026-01-01T02:00:00Z", clock: "Observer", reportedSince: "2026-01-01T00:01:00Z" };
+    expect(found && evidenceOf(found, is("False", at("1m")))).toMatchObject(reported);
   });
 
   test("the reporter's where it is later than our sight, as after a change of leader's picture", () => {

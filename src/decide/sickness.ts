@@ -114,6 +114,7 @@ export function evidenceOf(
     message: sentenceOf({ condition, ruling, timing }),
     since: formatTime(since),
     clock,
+    ...(clock === "Reporter" || condition.since === undefined ? {} : { reportedSince: formatTime(condition.since) }),
     toleration: formatDuration(toleration),
     dueAt: formatTime(dueAt),
     resourceVersion,
