@@ -66,8 +66,7 @@ export default defineConfig({
           globalSetup: "test/control-plane/shared.ts",
           testTimeout: 600_000,
           hookTimeout: 1_800_000,
-          // Most of their time is spent waiting for leases to run out and servers to start.
-          maxWorkers: 3,
+          maxWorkers: 2,
         },
       },
     ],

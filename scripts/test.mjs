@@ -1,8 +1,7 @@
-// Runs the checks and suites, says what each took, and ends with the plain count of all. One after another, but for the
-// suites that wait for servers and leases more than they work: those run side by side.
+// Runs the checks and suites one after another, says what each took, and ends with the plain count of all.
 //   node scripts/test.mjs           everything (npm test)
 //   node scripts/test.mjs --fast    the checks and the unit tests (npm run check)
-import { spawn as start, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -37,33 +36,19 @@ const imports = {
 
 const suite = name => ({
   name,
-  run: () => tally(reportOf(name), spawn("vitest", suiteArgs(name))),
+  run: () => {
+    const report = join(scratch, `${name}.json`);
+    const code = spawn("vitest", [
+      "run",
+      "--project",
+      name,
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${report}`,
+    ]);
+    return tally(report, code);
+  },
 });
-
-const reportOf = name => join(scratch, `${name}.json`);
-const suiteArgs = name => [
-  "run",
-  "--project",
-  name,
-  "--reporter=default",
-  "--reporter=json",
-  `--outputFile.json=${reportOf(name)}`,
-];
-
-/** Begun with the first step that asks for it; what it prints is kept until its own turn to be told. */
-function sideBySide(...names) {
-  let running;
-  const begin = () => new Map(names.map(name => [name, spawnKept("vitest", suiteArgs(name))]));
-  return names.map(name => ({
-    name,
-    run: async () => {
-      running ??= begin();
-      const { code, output } = await running.get(name);
-      process.stdout.write(output);
-      return tally(reportOf(name), code);
-    },
-  }));
-}
 
 const steps = [
   check("format", "biome", "format", "."),
@@ -72,7 +57,7 @@ const steps = [
   imports,
   check("dead code", "knip"),
   suite("unit"),
-  ...(fast ? [] : [suite("property"), ...sideBySide("contract", "control-plane")]),
+  ...(fast ? [] : [suite("property"), suite("contract"), suite("control-plane")]),
 ];
 
 function counted(ok) {
@@ -81,16 +66,6 @@ function counted(ok) {
 
 function spawn(command, args) {
   return spawnSync(command, args, { stdio: ["ignore", "inherit", "inherit"] }).status ?? 1;
-}
-
-function spawnKept(command, args) {
-  const child = start(command, args, { stdio: ["ignore", "pipe", "pipe"] });
-  const chunks = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", chunk => chunks.push(chunk));
-  return new Promise(resolve => {
-    child.on("error", error => resolve({ code: 1, output: `${command}: ${error.message}\n` }));
-    child.on("close", code => resolve({ code: code ?? 1, output: Buffer.concat(chunks) }));
-  });
 }
 
 function tally(report, code) {
@@ -130,7 +105,7 @@ const startedAt = performance.now();
 for (const step of steps) {
   console.log(`\n── ${step.name}`);
   const since = performance.now();
-  const result = await step.run();
+  const result = step.run();
   for (const key of Object.keys(total)) total[key] += result[key];
   rows.push([step.name, seconds(since), result]);
 }
