@@ -81,7 +81,9 @@ class Ward {
   }
 
   async check(spec: object = {}): Promise<void> {
-    await this.box.create(nodeHealthChecks.resource, { metadata: { name: "web" }, spec: { ...one("reset"), ...spec } });
+    const { remediationTemplate, ...rest } = { ...one("reset"), ...spec } as Record<string, unknown>;
+    const first = remediationTemplate === null ? {} : { remediationTemplate };
+    await this.box.create(nodeHealthChecks.resource, { metadata: { name: "web" }, spec: { ...first, ...rest } });
     await this.box.run(5);
   }
 
@@ -146,6 +148,62 @@ describe("a check in a living cluster", () => {
     expect(left).toEqual([]);
     expect(ward.controller.verify()).toEqual([]);
     expect((await ward.box.list(namespaces)).map(({ metadata }) => metadata.name)).toContain("medik8s-leases");
+  });
+
+  test("a kind that is not there disables the check that names it, until it is there", async () => {
+    const kind = "WipeRemediationTemplate";
+    await ward.check({ remediationTemplate: { ...templateOf("wipe"), kind } });
+    expect(await ward.status()).toMatchObject({
+      phase: "Disabled",
+      reason: expect.stringContaining("RemediationTemplateNotFound: No API serves WipeRemediationTemplate"),
+    });
+    const wipes = { ...fences, plural: "wiperemediations", kind: "WipeRemediation" };
+    const wipeTemplates = { ...fences, plural: "wiperemediationtemplates", kind };
+    for (const each of [wipes, wipeTemplates]) await ward.box.create(definitions, definitionOf(each));
+    await ward.box.run(60);
+    await ward.box.create(wipeTemplates, { metadata: { name: "wipe" }, spec: { template: { spec: {} } } });
+    await ward.box.run(60);
+    expect(await ward.status()).toMatchObject({ phase: "Enabled" });
+    // Its watch goes with the last check that names the kind.
+    expect(ward.controller.picture.checks.kind({ apiVersion: `${group}/v1`, kind }).state).toBe("Served");
+    await ward.box.delete(nodeHealthChecks.resource, "web");
+    await ward.box.run(30);
+    expect(ward.controller.picture.checks.kind({ apiVersion: `${group}/v1`, kind }).state).toBe("Listing");
+    expect(ward.controller.picture.checks.templates({ apiVersion: `${group}/v1`, kind })).toEqual([]);
+  });
+
+  test("what a stranger says has failed is told that its time is up, and the next step begins", async () => {
+    const several = { "remediation.medik8s.io/multiple-templates-support": "true" };
+    await ward.template("soft", several);
+    await ward.template("hard", several);
+    const step = (order: number, name: string) => ({ order, timeout: "10m", remediationTemplate: templateOf(name) });
+    const escalatingRemediations = [step(1, "soft"), step(2, "hard")];
+    await ward.check({ remediationTemplate: null, escalatingRemediations });
+    const [sick = ""] = await ward.silence();
+    await ward.box.run(480);
+    const [soft] = await ward.fences();
+    expect(soft?.spec).toEqual({ by: "soft" });
+    const name = soft?.metadata.name ?? "";
+    await ward.box.patch(fences, name, { metadata: { finalizers: ["fence.example.org/undo"] } });
+    const conditions = [{ type: "Succeeded", status: "False", reason: "NoPower", message: "The fence has no power." }];
+    const body = { type: "merge", body: { status: { conditions } } } as const;
+    await ward.box.settle(ward.box.api.patch(fences, { name, namespace: "default" }, body, { subresource: "status" }));
+    await ward.box.run(30);
+    const made = await ward.fences();
+    expect(new Set(made.map(({ spec }) => spec))).toEqual(new Set([{ by: "soft" }, { by: "hard" }]));
+    const first = made.find(({ metadata }) => metadata.name === name);
+    expect(first?.metadata.annotations).toHaveProperty(["remediation.medik8s.io/nhc-timed-out"]);
+
+    await ward.simulate(sick, null);
+    await ward.box.run(120);
+    // Held by the stranger's finalizer: the node counts as not healthy until it is gone.
+    expect((await ward.fences()).map(({ metadata }) => metadata.name)).toEqual([name]);
+    expect(await ward.status()).toMatchObject({ phase: "Remediating", healthyNodes: 5 });
+    await ward.box.patch(fences, name, { metadata: { finalizers: null } });
+    await ward.box.run(30);
+    expect(await ward.fences()).toEqual([]);
+    expect(await ward.status()).toMatchObject({ phase: "Enabled", healthyNodes: 6 });
+    expect(ward.controller.verify()).toEqual([]);
   });
 
   test("Replace takes the node away with its claim, once, and the check forgets it when its successor is there", async () => {

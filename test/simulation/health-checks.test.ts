@@ -19,14 +19,14 @@ function dyingAt(atWrite: number, committed: boolean) {
   const timeline = scenario.timeline?.filter(({ do: { crash } }) => crash === undefined) ?? [];
   return {
     ...scenario,
-    until: "40m",
+    until: "25m",
     timeline: [...timeline, { at: "15m30s", do: { crash: { atWrite, committed } } }],
   };
 }
 
 describe.each([true, false])("a death at each write (it reached the server: %s)", committed => {
   test.each(writes)("%i", async atWrite => {
-    const { verdict } = await simulate(dyingAt(atWrite, committed), { ...parts, verifyEvery: 5 });
+    const { verdict } = await simulate(dyingAt(atWrite, committed), { ...parts, verifyEvery: 20 });
     expect(verdict.problems).toEqual([]);
   });
 });
