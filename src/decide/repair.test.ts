@@ -423,6 +423,42 @@ describe("a node that was never Ready", () => {
     expect(decide({ claim: recorded, node: sickLater }, at("50m"))).toMatchObject({ proposals: [], wakeAt: at("70m") });
   });
 
+  describe("as far as anybody knows", () => {
+    const silent = (since: Instant) =>
+      sickNode({
+        conditions: [aCondition("Ready", "Unknown", { reason: "R", since }), aCondition("BadNode", "False")],
+      });
+
+    test("has its readinessTTL from when it ceased to be what nobody saw: it may have been Ready until then", () => {
+      const scene = { claim, node: silent(at("20m")) };
+      expect(decide(scene, at("50m") - 1)).toMatchObject({ ...nothingToSay, wakeAt: at("50m") });
+      const [proposal] = decide(scene, at("50m")).proposals;
+      expect(proposal).toMatchObject({
+        message:
+          "Node a was not Ready within 30m of 2026-01-01T00:20:00Z, before which it may have been Ready unseen, until 2026-01-01T00:50:00Z: Ready is Unknown (R).",
+        evidence: [{ kind: "NeverReady", since: "2026-01-01T00:20:00Z", dueAt: "2026-01-01T00:50:00Z" }],
+      });
+    });
+
+    test("has it from its registration where we watched: from False to Unknown it was not Ready", () => {
+      const sight = new ConditionMemory();
+      sight.observe({ after: booting("False") }, t0);
+      sight.observe({ before: booting("False"), after: silent(at("20m")) }, at("20m"));
+      const context = contextOf({ claim, node: silent(at("20m")) }, at("31m"));
+      expect(decideRepair("a", context, sight).proposals).toMatchObject([
+        { dueAt: at("31m"), message: expect.stringContaining("within 30m of its registration") },
+      ]);
+    });
+
+    test("has it from what we saw first, however often its time is rewritten after", () => {
+      const sight = new ConditionMemory();
+      sight.observe({ after: silent(at("20m")) }, at("25m"));
+      sight.observe({ before: silent(at("20m")), after: silent(at("40m")) }, at("40m"));
+      const context = contextOf({ claim, node: silent(at("40m")) }, at("50m"));
+      expect(decideRepair("a", context, sight).proposals).toMatchObject([{ dueAt: at("50m") }]);
+    });
+  });
+
   test("is replaced even where sick nodes are rebooted, and left alone where repair is off", () => {
     expect(decide({ claim, node: booting("False"), repair: { action: "Reboot" } }, at("31m")).proposals).toMatchObject([
       { method: "Terminate" },

@@ -16,6 +16,7 @@ import { ofNode, repairHold } from "./repair-hold.ts";
 import { type RepairRules, rulesFor, rulesWithoutPool, rulingOn, type Treatment } from "./repair-policy.ts";
 import type { Objection } from "./safety.ts";
 import { evidenceOf, isTimed, sentenceOf, shortReason, sicknessesOf } from "./sickness.ts";
+import { runBegan } from "./sickness-history.ts";
 import { nextOf } from "./termination-step.ts";
 
 /** Whoever has seen nothing before has nothing to say against a condition's own time. */
@@ -74,7 +75,7 @@ type Diagnosis = { readonly ills: readonly Ill[]; readonly doubts: readonly Doub
 /** Until it was Ready for the first time, nothing but its readinessTTL speaks of a node's health. */
 function illsOf(patient: Patient, sight: Sight): Diagnosis {
   const { node, claim, rules } = patient;
-  if (!hasBeenReady(claim, node)) return neverReady(patient);
+  if (!hasBeenReady(claim, node)) return neverReady(patient, sight);
   const sicknesses = sicknessesOf(node, rules, { sight, bootedAt: instantOf(claim.status.firstReadyTime) });
   return {
     ills: sicknesses.filter(isTimed).map(sickness => ({
@@ -95,7 +96,18 @@ function illsOf(patient: Patient, sight: Sight): Diagnosis {
   };
 }
 
-function neverReady({ node, claim, rules }: Patient): Diagnosis {
+/**
+ * As we saw it, else by its own word: if that is later than its registration it may have been Ready while nobody watched,
+ * and is not taken at once for one that never was.
+ */
+function notReadySince({ uid, conditions }: NodeView, sight: Sight): Instant | undefined {
+  const history = sight.history(uid, "Ready");
+  return history
+    ? runBegan(history.stretches, ({ status }) => status !== "True")
+    : conditionOf(conditions, "Ready")?.since;
+}
+
+function neverReady({ node, claim, rules }: Patient, sight: Sight): Diagnosis {
   const limit = readyBy(claim);
   // One that has not registered is its claim's affair.
   if (limit === undefined) return { ills: [], doubts: [] };
@@ -103,9 +115,13 @@ function neverReady({ node, claim, rules }: Patient): Diagnosis {
   const { mode, termination, escalateAfter, attempts } = rules.repair;
   const ready = conditionOf(node.conditions, "Ready");
   const state = ready === undefined ? "it says nothing of Ready" : `Ready is ${ready.status} (${shortReason(ready)})`;
-  const message = `Node ${node.name} was not Ready within ${limit.ttl} of its registration, until ${formatTime(limit.dueAt)}: ${state}.`;
+  const since = Math.max(limit.since, notReadySince(node, sight) ?? limit.since);
+  const dueAt = limit.dueAt + since - limit.since;
+  const isSure = since === limit.since;
+  const from = isSure ? "its registration" : `${formatTime(since)}, before which it may have been Ready unseen`;
+  const message = `Node ${node.name} was not Ready within ${limit.ttl} of ${from}, until ${formatTime(dueAt)}: ${state}.`;
   const ill: Ill = {
-    dueAt: limit.dueAt,
+    dueAt,
     message,
     treatment: { mode, termination, action: "Replace", escalateAfter, attempts, priority: 0 },
     policy: { kind: "NodeClaim", name: claim.name, path: "spec.readinessTTL", generation: claim.generation },
@@ -113,10 +129,10 @@ function neverReady({ node, claim, rules }: Patient): Diagnosis {
       kind: "NeverReady",
       ...(ready && { conditionType: "Ready", conditionStatus: ready.status, conditionReason: shortReason(ready) }),
       message,
-      since: formatTime(limit.since),
+      since: formatTime(since),
       clock: "Observer",
       toleration: limit.ttl,
-      dueAt: formatTime(limit.dueAt),
+      dueAt: formatTime(dueAt),
       resourceVersion: node.resourceVersion,
     },
   };

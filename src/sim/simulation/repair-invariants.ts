@@ -49,7 +49,10 @@ function isDue(judging: Judging, node: StoredNode, evidence: Evidence): boolean 
     }
     case "NeverReady": {
       const hadMs = readyInMsOf(judging, node);
-      return !history.wasEver(uid, "Ready", "True") && Date.parse(creationTimestamp) + hadMs <= now;
+      if (!history.wasEver(uid, "Ready", "True")) return Date.parse(creationTimestamp) + hadMs <= now;
+      // A process that started since cannot know that it was; it may go by when that ended.
+      const since = history.since(uid, type, status) ?? Number.POSITIVE_INFINITY;
+      return type === "Ready" && process.startedAt > since && since + hadMs <= now;
     }
     default:
       return true;
