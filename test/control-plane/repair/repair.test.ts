@@ -19,6 +19,7 @@ const poolSize = 25;
 const sickMax = 5;
 const rounds = 20;
 const quietSeconds = 2;
+const podCount = 6;
 
 describe.skipIf(isMissing)("repair on a real control plane", () => {
   let cluster: Installed;
@@ -55,7 +56,7 @@ describe.skipIf(isMissing)("repair on a real control plane", () => {
       toleration: "4s",
       maxUnhealthy: "100%",
     });
-    await somePods(stage, 6);
+    await somePods(stage, podCount);
     const [sick, held] = claims as [Claim, Claim];
     await stage.patch(nodes, nodeOf(held), { metadata: { annotations: { [doNotRepairKey]: "true" } } });
     await turn(stage, [sick, held], ["Ready", "False"]);
@@ -82,7 +83,7 @@ describe.skipIf(isMissing)("repair on a real control plane", () => {
     await world.until("a successor beside the others, and every pod on a node that is well", async () => {
       const standing = await stage.claims();
       const isWhole = standing.length === claims.length && standing.filter(isReady).length >= claims.length - 1;
-      return isWhole && (await areUp(stage, [sick])) ? true : undefined;
+      return isWhole && (await areUp(stage, podCount, [sick])) ? true : undefined;
     });
     expect(await stage.actions(held)).toEqual([]);
     const why = JSON.parse(await answerTo(`/refusals?kind=Node&name=${nodeOf(held)}`)) as unknown;
@@ -172,11 +173,11 @@ async function somePods(stage: Stage, replicas: number): Promise<void> {
   });
 }
 
-/** Whether every pod runs on a node other than these. */
-async function areUp(stage: Stage, gone: readonly Claim[]): Promise<boolean> {
-  const found = await stage.pods();
+/** Whether so many pods run, and all on nodes other than these. What is left of those before is not counted. */
+async function areUp(stage: Stage, count: number, gone: readonly Claim[]): Promise<boolean> {
+  const found = (await stage.pods()).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const isElsewhere = ({ spec }: (typeof found)[number]) => !gone.map(nodeOf).includes(spec.nodeName ?? "");
-  return found.every(pod => pod.status.phase === "Running" && isElsewhere(pod));
+  return found.length === count && found.every(pod => pod.status.phase === "Running" && isElsewhere(pod));
 }
 
 async function theActionDone(stage: Stage, claim: Claim): Promise<Action> {
