@@ -1,0 +1,111 @@
+import { beforeEach, expect, test } from "vitest";
+import { aProvider } from "../../test/builders.ts";
+import { aCheck } from "../../test/check-builders.ts";
+import type { KubeObject } from "../api/meta.ts";
+import { ApiError } from "../api/status.ts";
+import { ClusterPicture } from "../snapshot/cluster-picture.ts";
+import type { Feed } from "./ports.ts";
+import { RemediationFeeds } from "./remediation-feeds.ts";
+
+type Fake = { options: Parameters<Feed>[0]; synced: boolean; lastError?: Error; isStopped: boolean };
+
+let fakes: Map<string, Fake>;
+let picture: ClusterPicture;
+let feeds: RemediationFeeds;
+
+const feed: Feed = options => {
+  const fake: Fake = { options: options as unknown as Fake["options"], synced: false, isStopped: false };
+  fakes.set(options.resource.plural, fake);
+  return {
+    get synced() {
+      return fake.synced;
+    },
+    get lastError() {
+      return fake.lastError;
+    },
+    ageMs: () => 0,
+    stop: () => {
+      fake.isStopped = true;
+    },
+  };
+};
+
+beforeEach(() => {
+  fakes = new Map();
+  picture = new ClusterPicture(aProvider());
+  const clock = { now: () => 0, monotonic: () => 0, after: () => () => {} };
+  feeds = new RemediationFeeds({ feed, clock, picture, changed: () => {} });
+});
+
+function arrives(plural: string, raw: object): void {
+  const { options } = fakes.get(plural) as Fake;
+  options.handlers.added(options.project(raw as KubeObject, undefined));
+}
+
+function lists(plural: string): void {
+  const fake = fakes.get(plural) as Fake;
+  fake.synced = true;
+  fake.options.handlers.synced?.();
+}
+
+function define(group: string, kind: string, plural: string): void {
+  const spec = { group, scope: "Cluster", names: { kind, plural }, versions: [{ name: "v1", served: true }] };
+  arrives("customresourcedefinitions", { metadata: { name: `${plural}.${group}` }, spec });
+}
+
+const template = { apiVersion: "test.example.org/v1", kind: "FenceRemediationTemplate" };
+
+test("a kind that we may not read is told with the verb that is missing", () => {
+  picture.checks.replaceCheck({ before: undefined, after: aCheck("web") });
+  define("test.example.org", template.kind, "fenceremediationtemplates");
+  expect(picture.checks.kind(template).state).toBe("Listing");
+  const message = 'fenceremediationtemplates is forbidden: User "x" cannot watch resource "fenceremediationtemplates"';
+  const status = {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    code: 403,
+    reason: "Forbidden",
+    message,
+  };
+  (fakes.get("fenceremediationtemplates") as Fake).lastError = new ApiError(status as never);
+  feeds.look();
+  expect(picture.checks.kind(template)).toMatchObject({ state: "Forbidden", verb: "watch" });
+});
+
+test("until the definitions are listed nothing is said to be missing", () => {
+  picture.checks.replaceCheck({ before: undefined, after: aCheck("web") });
+  feeds.look();
+  expect(picture.checks.kind(template).state).toBe("Listing");
+  lists("customresourcedefinitions");
+  expect(picture.checks.kind(template).state).toBe("NotFound");
+});
+
+test("an upgrade of OpenShift that cannot be read is told as such, and as none where there is no OpenShift", () => {
+  lists("customresourcedefinitions");
+  expect(picture.checks.upgrade).toEqual({ isOpenShift: false, progressing: [] });
+  define("config.openshift.io", "ClusterVersion", "clusterversions");
+  expect(picture.checks.upgrade.failure).toContain("not been listed");
+  const conditions = [{ type: "Progressing", status: "True", message: "Working towards 4.20" }];
+  const metadata = { name: "version", uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
+  arrives("clusterversions", {
+    apiVersion: "config.openshift.io/v1",
+    kind: "ClusterVersion",
+    metadata,
+    status: { conditions },
+  });
+  lists("clusterversions");
+  expect(picture.checks.upgrade).toEqual({
+    isOpenShift: true,
+    progressing: [{ name: "version", message: "Working towards 4.20" }],
+  });
+});
+
+test("all watches end with it", () => {
+  picture.checks.replaceCheck({ before: undefined, after: aCheck("web") });
+  define("test.example.org", template.kind, "fenceremediationtemplates");
+  expect(fakes.get("fenceremediationtemplates")).toMatchObject({ isStopped: false });
+  feeds.stop();
+  expect(fakes.get("fenceremediationtemplates")).toMatchObject({ isStopped: true });
+});
