@@ -83,9 +83,11 @@ export function* makeTemplate(
     if (index % 32 === 31) yield;
   }
   // The state of the whole looks at each offering once for each of its labels.
-  effort.work += parts.offerType.length;
   yield;
-  return new Template(input, parts, table);
+  const template = new Template(input, parts, table);
+  effort.work += 1.5 * parts.offerType.length;
+  yield;
+  return template;
 }
 
 export class Template {
