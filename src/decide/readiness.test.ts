@@ -29,6 +29,7 @@ const awaited = (claim: ClaimView, since = t0): ClaimView => {
 };
 const unregistered = (more: Parameters<typeof aClaim>[1] = {}) =>
   awaited(aClaim("a", { stage: "launched", pool: "gpu", spec, ...more }));
+const madeByHand = awaited(aClaim("a", { stage: "launched", spec }));
 const world = (claim: ClaimView, more: WorldOptions = {}): WorldOptions => ({
   claims: [claim],
   pools: [aPool("gpu")],
@@ -107,6 +108,8 @@ describe("a claim that never registered", () => {
       { pools: [aPool("gpu", { annotations: { [doNotRepairKey]: "true" } })] },
     ],
     ["the pool is in dry run", "dry-run", unregistered(), { pools: [aPool("gpu", { spec: { dryRun: true } })] }],
+    ["everything is in dry run", "dry-run", unregistered(), { safety: aSafetyPolicy({ dryRun: true }) }],
+    ["everything is, made by hand", "dry-run", madeByHand, { safety: aSafetyPolicy({ dryRun: true }) }],
     ["the picture is stale", "picture-stale", unregistered(), { staleness: { resource: "nodes", message: "old" } }],
     [
       "everything is frozen",

@@ -5,6 +5,7 @@ import { formatTime, type Instant, parseDuration } from "../api/time.ts";
 import type { ClaimView, NodeView } from "../snapshot/views.ts";
 import { conditionOf, isTrue } from "./conditions.ts";
 import { type Context, type Decision, type Notice, nothing, type Rule } from "./decision.ts";
+import { dryRunCode, dryRunOfAll } from "./dry-run.ts";
 import { hasFailedToLaunch } from "./launch.ts";
 import { servedClass } from "./node-class.ts";
 import { nodelessSince } from "./registration.ts";
@@ -138,10 +139,12 @@ function onHold(claim: ClaimView, { picture, now }: Context): Objection | undefi
   return repairHold(ofNode({ claim, pool }), now);
 }
 
-function dryRun({ name, pool }: ClaimView, { picture }: Context): Objection | undefined {
-  if (pool === undefined || !picture.pool(pool)?.effective.dryRun) return undefined;
-  const message = `Pool ${pool} is in dry run: claim ${name}, which brought no node in time, would be deleted.`;
-  return { code: "dry-run", message, liftedBy: `taking spec.dryRun out of pool ${pool}` };
+function dryRun({ name, pool }: ClaimView, context: Context): Objection | undefined {
+  const isPools = pool !== undefined && context.picture.pool(pool)?.effective.dryRun;
+  const word = dryRunOfAll(context) ?? (isPools ? `NodePool ${pool} has spec.dryRun` : undefined);
+  if (word === undefined) return undefined;
+  const message = `Claim ${name}, which brought no node in time, would be deleted, but that is only shown, because ${word}.`;
+  return { code: dryRunCode, message, liftedBy: "ending the dry run" };
 }
 
 /** Ready, and yet not initialized: something else is amiss than the node, so it is told and the node stays. */
