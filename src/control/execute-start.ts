@@ -9,6 +9,7 @@ import { formatTime, type Instant, parseTime } from "../api/time.ts";
 import { terminationTimestampKey } from "../api/well-known.ts";
 import { stillHolds } from "../decide/actions.ts";
 import type { Command, Outcome, Target } from "../decide/decision.ts";
+import type { Live as Seen } from "../decide/evidence.ts";
 import { projectClaim } from "../snapshot/project-claim.ts";
 import { projectNode } from "../snapshot/project-node.ts";
 import { reasonsOf } from "../decide/ledger.ts";
@@ -61,18 +62,22 @@ export function isOver(phase: Phase | undefined): boolean {
 }
 
 /** Why the action must not start after all. */
-export function doubt({ spec }: LiveAction, { node, claim, lease }: Live, execution: Execution): string | undefined {
+export function doubt({ spec }: LiveAction, live: Live, execution: Execution): string | undefined {
   const { picture, clock, settings, epoch } = execution;
-  const unfit = unfitFor(spec, { node, claim });
+  const unfit = unfitFor(spec, live);
   if (unfit !== undefined) return unfit;
-  const renewedAt = instantOf(lease?.spec?.renewTime);
-  const live = {
+  const verdict = stillHolds(spec, seen(live), { picture, now: clock.now(), settings, epoch });
+  return verdict.holds ? undefined : verdict.why;
+}
+
+/** As the core judges it. */
+export function seen({ node, claim, lease }: Live): Seen {
+  const leaseRenewedAt = instantOf(lease?.spec?.renewTime);
+  return {
     ...(node === undefined ? {} : { node: projectNode(node, undefined) }),
     ...(claim === undefined ? {} : { claim: projectClaim(claim, undefined) }),
-    ...(renewedAt === undefined ? {} : { leaseRenewedAt: renewedAt }),
+    ...(leaseRenewedAt === undefined ? {} : { leaseRenewedAt }),
   };
-  const verdict = stillHolds(spec, live, { picture, now: clock.now(), settings, epoch });
-  return verdict.holds ? undefined : verdict.why;
 }
 
 /** Why it cannot be done by the means that the action names. */

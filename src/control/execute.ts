@@ -9,6 +9,7 @@ import { updatePool, updateSafetyPolicy } from "./execute-pool.ts";
 import { createDefaultCheck, noteDefaultCheck, updateCheck } from "./execute-check.ts";
 import { releaseNodeLease, takeNodeLease } from "./execute-node-lease.ts";
 import { annotateRemediation, createRemediation, deleteRemediation, updateRemediation } from "./execute-remediation.ts";
+import { joinAction } from "./execute-join.ts";
 import { rebootInstance } from "./execute-reboot.ts";
 import { startAction } from "./execute-start.ts";
 import type { Execution } from "./execution.ts";
@@ -54,7 +55,7 @@ function carriedOut(command: Command, execution: Execution): Promise<Outcome> {
     case "open-action":
       return openAction(command, execution);
     case "update-action":
-      return updateAction(command, execution);
+      return command.looksFirst ? joinAction(command, execution) : updateAction(command, execution);
     case "start-action":
       return startAction(command, execution);
     case "delete-action":

@@ -34,14 +34,22 @@ export function stillHolds(spec: NodeActionSpec, live: Live, context: Context): 
   if (spec.claim !== undefined && claim?.deletingSince !== undefined) return { holds: true };
   if (node?.uid !== spec.node.uid) return no(`node ${spec.node.name} (${spec.node.uid}) is gone`);
   if (spec.method === "Terminate" && spec.claim === undefined) return no("the node has no NodeClaim to delete");
-  const { picture, now } = context;
-  const pool = claim?.pool === undefined ? undefined : picture.pool(claim.pool);
-  const whys = reasonsOf(spec).map(({ action, evidence }) => {
-    const held = action === "Repair" ? repairHold(ofNode({ node, claim, pool }), now) : undefined;
-    const why = held?.message ?? contradiction(evidence, live, context);
-    return why === undefined ? undefined : `${action}: ${why}`;
-  });
+  const whys = reasonsOf(spec).map(reason => doubtOf(reason, live, context));
   return whys.includes(undefined) ? { holds: true } : no(whys.join("; "));
+}
+
+/** Why one reason of an action does not hold now. Asked before it joins what has begun, too: it may turn it into force. */
+export function doubtOf(
+  { action, evidence }: Pick<NodeActionSpec, "action" | "evidence">,
+  live: Live,
+  context: Context,
+): string | undefined {
+  const { node, claim } = live;
+  const pool = claim?.pool === undefined ? undefined : context.picture.pool(claim.pool);
+  const isHeld = action === "Repair" && node !== undefined;
+  const held = isHeld ? repairHold(ofNode({ node, claim, pool }), context.now) : undefined;
+  const why = held?.message ?? contradiction(evidence, live, context);
+  return why === undefined ? undefined : `${action}: ${why}`;
 }
 
 function no(why: string): Holding {

@@ -466,6 +466,7 @@ describe("what meets an action under way", () => {
         why: "Repair of a.",
         action: { name: "drift-a-uid", uid: "drift-a-uid-action-uid" },
         resourceVersion: "1",
+        looksFirst: true,
         spec: {
           joined: [
             {
@@ -521,6 +522,24 @@ describe("what meets an action under way", () => {
     expect(codes(meeting(asked("a", { termination: "Graceful" }), gentle))).toEqual(["node/a already-going"]);
     const sooner = { ...gentle, spec: { ...gentle.spec, deadline: "2026-01-01T00:59:59Z" } };
     expect(codes(meeting(asked("a", { termination: "Forceful" }), sooner))).toEqual(["node/a already-going"]);
+  });
+
+  test("does not join until a live look that failed may be repeated: one ms before, at its time", () => {
+    const met = (retryAt: number, action: "Repair" | "Expiration" = "Repair") => {
+      const failure = { at: at("1h"), retryAt, count: 1, reason: "Repair", message: "the kubelet is alive" };
+      return meeting(asked("a", { action }), running(), { world: { failures: { "join/drift-a-uid": failure } } });
+    };
+    expect(met(now + 1)).toMatchObject({ commands: [], wakeAt: now + 1 });
+    expect(met(now + 1).refusals).toMatchObject([
+      {
+        code: "tried-before",
+        message:
+          "Repair did not join NodeAction drift-a-uid: the kubelet is alive; not tried again before 2026-01-01T02:00:00Z.",
+        until: now + 1,
+      },
+    ]);
+    expect(met(now).commands).toHaveLength(1);
+    expect(met(now + 1, "Expiration").commands).toHaveLength(1);
   });
 
   test("keeps those that joined before", () => {

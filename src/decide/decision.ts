@@ -105,6 +105,8 @@ export type Command =
           readonly spec?: Partial<
             Pick<NodeActionSpec, "epoch" | "deadline" | "joined" | "termination" | "replacements">
           >;
+          /** Reads node, lease and claim live, as a start does: the last reason joins only if it holds. */
+          readonly looksFirst?: true;
           readonly progress?: ActionProgress;
         }
       /** Reads node, lease and claim live, judges once more (decide/actions.ts `stillHolds`), then deletes the claim or notes the boot id. */

@@ -49,6 +49,7 @@ export function join(proposal: Proposal, { name, uid, resourceVersion, spec }: A
     why: message,
     action: { name, uid },
     resourceVersion,
+    ...(classOf(action) === "repair" ? { looksFirst: true } : {}),
     spec: {
       joined: [...(spec.joined ?? []), { action, askedBy, at: unstamped, message, evidence }],
       ...(deadline === undefined ? {} : { deadline: formatTime(deadline) }),

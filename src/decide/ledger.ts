@@ -2,7 +2,7 @@
 // present time is left `unstamped`: a decision does not depend on the instant it is made, the executor fills it in.
 
 import { finalPhases, type NodeActionSpec, type NodeActionStatus, type Phase } from "../api/node-action.ts";
-import { formatTime, type Instant, minuteMs, parseTime } from "../api/time.ts";
+import { formatTime, type Instant, type Millis, minuteMs, parseTime } from "../api/time.ts";
 import type { Picture } from "../snapshot/picture.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import type { Context, Proposal } from "./decision.ts";
@@ -95,12 +95,19 @@ export function nextAttempt(
   }
 }
 
-/**
- * 1, 2, 4 … 32 minutes after it was given up: what cannot be confirmed is not asked for ever again at once. What is to be
- * done by other means has waited already, for the end of the first.
- */
+/** Where it is remembered that a reason could not be confirmed and did not join an action. */
+export function joinLane(action: string): string {
+  return `join/${action}`;
+}
+
+/** 1, 2, 4 … 32 minutes: what cannot be confirmed is not asked for ever again at once. */
+export function retryMs(attempts: number): Millis {
+  return minuteMs * 2 ** Math.min(attempts - 1, 5);
+}
+
+/** After it was given up. What is to be done by other means has waited already, for the end of the first. */
 function retry(last: ActionView, attempts: number, { method }: Proposal): { notBefore?: Instant } {
   if (isOpen(last) || last.status.phase === "Done" || last.spec.method !== method) return {};
   const over = finishedAt(last) ?? last.createdAt;
-  return { notBefore: over + minuteMs * 2 ** Math.min(attempts - 1, 5) };
+  return { notBefore: over + retryMs(attempts) };
 }

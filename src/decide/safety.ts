@@ -5,7 +5,7 @@ import { matches, selectorOf } from "../api/selector.ts";
 import { formatTime } from "../api/time.ts";
 import type { NodeView } from "../snapshot/views.ts";
 import type { Context, Proposal, Refusal } from "./decision.ts";
-import { instantOf } from "./ledger.ts";
+import { instantOf, joinLane } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
 import { classOf } from "./precedence.ts";
 
@@ -17,7 +17,7 @@ export type Veto = (proposal: Proposal, context: Context) => Objection | undefin
 export function objection(proposal: Proposal, context: Context): Objection | undefined {
   const doubt = stale(context) ?? absent(proposal, context) ?? notOurs(proposal, context);
   if (doubt !== undefined || isPersonsDelete(proposal, context)) return doubt;
-  return notDue(proposal, context) ?? policyHold(proposal, context);
+  return notDue(proposal, context) ?? notConfirmed(proposal, context) ?? policyHold(proposal, context);
 }
 
 /** What the SafetyPolicy says against a start: of an action that is asked for, and again of one that is written down. */
@@ -72,6 +72,15 @@ function notDue({ action, dueAt }: Proposal, { now }: Context): Objection | unde
   if (dueAt <= now) return undefined;
   const message = `${action} is due at ${formatTime(dueAt)}.`;
   return { code: "not-due", message, until: dueAt, liftedBy: "time" };
+}
+
+/** The same reason was to join what is open already, and a live look did not bear it out. */
+function notConfirmed({ action, node }: Proposal, { picture, now }: Context): Objection | undefined {
+  const open = picture.openActionOn(node.uid);
+  const failure = open && picture.failure(joinLane(open.name));
+  if (failure === undefined || failure.reason !== action || failure.retryAt <= now) return undefined;
+  const message = `${action} did not join NodeAction ${open?.name}: ${failure.message}; not tried again before ${formatTime(failure.retryAt)}.`;
+  return { code: "tried-before", message, until: failure.retryAt, liftedBy: "time" };
 }
 
 /** Only what our provider serves is terminated; foreign claims only by repair, and only where that was chosen. */

@@ -326,6 +326,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   // What last failed on an object is of no interest once it is gone.
   #forgetFailure(kind: Kind, { namespace, name }: Pick<Identity, "namespace" | "name">): void {
     if (this.get(kind, name, namespace) !== undefined) return;
+    if (kind === "action") this.#failures.delete(`join/${name}`);
     this.#failures.delete(namespace === "" ? `${kind}/${name}` : `${kind}/${namespace}/${name}`);
   }
 

@@ -260,7 +260,8 @@ export function concernedByFailure(picture: IndexedPicture, lane: string): Subje
     }
     case "instance":
       return concernedByInstance(picture, name);
-    case "action": {
+    case "action":
+    case "join": {
       const action = picture.action(name);
       return [`action/${name}`, ...(action ? byAction(picture, { before: undefined, after: action }) : [])];
     }
