@@ -395,33 +395,53 @@ describe("a repair", () => {
     ];
     return { action: "Repair", evidence, decidedAt: new Date(clock.now()).toISOString() };
   };
-  const sick = () => {
+  const here = () => {
     const all = scene();
+    const status = (name: string, more: object) =>
+      all.write({
+        ...{ verb: "patch", group: "fettle.dev", version: "v1alpha1", plural: "nodeactions", subresource: "status" },
+        ...{ name, patchType: "merge", body: { status: more } },
+      });
+    const start = (name: string, more: object, of = "n") => [
+      ...all.open(name, of, more),
+      ...status(name, { phase: "Running", startedAt: "2026-01-01T00:30:00Z" }),
+    ];
+    return { ...all, status, start };
+  };
+  const sick = () => {
+    const all = here();
     all.objects.patch(node, says("True"), "status");
     all.objects.patch(node, says("False"), "status");
     return all;
   };
 
   test("begins when its node was bad for its toleration by the world's clock, whatever the node says", async () => {
-    const { clock, open } = sick();
+    const { clock, start } = sick();
     await clock.runFor(minutes(30) - 1_001);
-    expect(open("a", "n", repairOf("Condition", clock))).toEqual(["I3"]);
+    expect(start("a", repairOf("Condition", clock))).toEqual(["I3"]);
     await clock.runFor(1);
-    expect(open("b", "n", repairOf("Condition", clock))).not.toContain("I3");
+    expect(start("b", repairOf("Condition", clock))).not.toContain("I3");
   });
 
   test("does not begin for a node that is well again, and counts anew when it is not", async () => {
-    const { clock, open, objects } = sick();
+    const { clock, start, objects } = sick();
     await clock.runFor(minutes(29));
     objects.patch(node, says("True"), "status");
     objects.patch(node, says("False"), "status");
     await clock.runFor(minutes(2));
-    expect(open("a", "n", repairOf("Condition", clock))).toEqual(["I3"]);
-    expect(open("b", "n", repairOf("Flapping", clock))).not.toContain("I3");
+    expect(start("a", repairOf("Condition", clock))).toEqual(["I3"]);
+    expect(start("b", repairOf("Flapping", clock))).not.toContain("I3");
+  });
+
+  test("that is abandoned before it starts is no breach, however early it was opened", async () => {
+    const { clock, open, status } = sick();
+    await clock.runFor(minutes(1));
+    expect(open("a", "n", repairOf("Condition", clock))).toEqual([]);
+    expect(status("a", { phase: "Abandoned", finishedAt: "2026-01-01T00:02:00Z" })).toEqual([]);
   });
 
   test("takes as long as the pool says", async () => {
-    const { clock, open, objects } = sick();
+    const { clock, start, objects } = sick();
     objects.patch(claim("c"), { metadata: { labels: { "karpenter.sh/nodepool": "web" } } });
     const policies = [{ conditionType: "Ready", toleration: "5m" }];
     objects.apply({
@@ -431,17 +451,40 @@ describe("a repair", () => {
       spec: { repair: { policies } },
     });
     await clock.runFor(minutes(5));
-    expect(open("a", "n", repairOf("Condition", clock))).toEqual([]);
+    expect(start("a", repairOf("Condition", clock))).toEqual([]);
   });
 
   test.each([
     [14, ["I3"]],
     [15, []],
   ])("of a node that was never Ready waits for its TTL: %i minutes", async (count, found) => {
-    const { clock, open, objects } = scene();
+    const { clock, start, objects } = here();
     objects.patch(node, says("False"), "status");
     await clock.runFor(minutes(count));
-    expect(open("a", "n", repairOf("NeverReady", clock))).toEqual(found);
+    expect(start("a", repairOf("NeverReady", clock))).toEqual(found);
+  });
+
+  test.each([
+    ["5m", 4, ["I3"]],
+    ["5m", 5, []],
+    ["40m", 39, ["I3"]],
+    ["40m", 40, []],
+  ])("of one whose claim has a TTL of %s waits for that: %i minutes", async (readinessTTL, count, found) => {
+    const { clock, start, objects } = here();
+    objects.apply({ ...claim("d"), spec: { requirements: [], readinessTTL } });
+    objects.apply({ ...node, metadata: { name: "m" }, spec: { providerID: "p://d" } });
+    objects.patch(claim("d"), { status: { providerID: "p://d", nodeName: "m" } }, "status");
+    objects.patch({ ...node, metadata: { name: "m" } }, says("False"), "status");
+    await clock.runFor(minutes(count));
+    expect(start("a", repairOf("NeverReady", clock), "m")).toEqual(found);
+  });
+
+  test("of a node that was Ready, unseen by a process that started since, waits for its TTL from the end of that", async () => {
+    const { clock, start, process } = sick();
+    await clock.runFor(minutes(15));
+    expect(start("a", repairOf("NeverReady", clock))).toEqual(["I3"]);
+    Object.assign(process, { startedAt: process.startedAt + 1 });
+    expect(start("b", repairOf("NeverReady", clock))).not.toContain("I3");
   });
 });
 

@@ -61,6 +61,8 @@ export class Invariants implements Watchman {
   #turnCount = 0;
   readonly #movedAt = new Map<string, number>();
   readonly #history = new ConditionHistory();
+  /** Of repairs that were opened too early, by the action's uid: a breach once they start, nothing if they never do. */
+  readonly #early = new Map<string, readonly string[]>();
   readonly #changedAt = new Map<string, number>();
   #writes = { minute: 0, count: 0, claims: 0 };
 
@@ -115,6 +117,7 @@ export class Invariants implements Watchman {
   #actionChanged({ stored, previous }: Change): void {
     const { violated } = this.#parts;
     const action = stored.object as Action;
+    this.#startedEarly(action);
     if (!isOpen(action)) return;
     const open = this.ledger.openOn(action.spec.node.uid);
     if (open.length > 1) {
@@ -128,8 +131,14 @@ export class Invariants implements Watchman {
     const isFresh = this.writer.now() - Date.parse(action.spec.decidedAt) < minuteMs;
     if (!isFresh) return;
     const context = { ...this.#contextOf(this.writer), history: this.#history };
-    for (const message of [...policyViolations(context, action), ...repairViolations(context, action)])
-      violated(message);
+    for (const message of policyViolations(context, action)) violated(message);
+    this.#early.set(action.metadata.uid, repairViolations(context, action));
+  }
+
+  #startedEarly({ metadata: { uid }, status }: Action): void {
+    if (status?.startedAt === undefined) return;
+    for (const message of this.#early.get(uid) ?? []) this.#parts.violated(message);
+    this.#early.delete(uid);
   }
 
   /** After every step of the clock: when the controller has made a turn, what it decided must be what all it sees says. */
