@@ -276,9 +276,9 @@ async function fellSilent(stage: Stage): Promise<void> {
   expect(Date.parse(action.spec.decidedAt)).toBeGreaterThanOrEqual(since + tolerationSeconds * secondMs);
   // Its budget lets none go: a dead node's pods are not asked.
   await stage.world.until("the pod to run elsewhere", async () => {
-    const [pod, ...more] = await stage.pods();
-    const isElsewhere = pod !== undefined && pod.metadata.uid !== before?.metadata.uid && more.length === 0;
-    return isElsewhere && isReady(pod) && pod.spec.nodeName !== before?.spec.nodeName ? true : undefined;
+    const standing = (await stage.pods()).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    const isElsewhere = standing.every(({ spec }) => spec.nodeName !== before?.spec.nodeName);
+    return isElsewhere && standing.length === 1 && standing.every(isReady) ? true : undefined;
   });
   const standing = await stage.ready(replicas);
   expect(namesOf(standing)).not.toContain(sick.metadata.name);
