@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { aNode, aPod, aPool, aProvider, t0 } from "../../test/builders.ts";
-import type { InstanceType } from "../api/instance-type.ts";
-import type { Pod } from "../api/pod.ts";
-import { VirtualClock } from "../sim/clock.ts";
-import { ClusterPicture } from "../snapshot/cluster-picture.ts";
-import type { PodView } from "../snapshot/views.ts";
-import type { Execution } from "./execution.ts";
-import { search } from "./search.ts";
-import { Searches } from "./searches.ts";
+import { aNode, aPod, aPool, aProvider, t0 } from "./builders.ts";
+import type { InstanceType } from "../src/api/instance-type.ts";
+import type { Pod } from "../src/api/pod.ts";
+import { VirtualClock } from "../src/sim/clock.ts";
+import { ClusterPicture } from "../src/snapshot/cluster-picture.ts";
+import type { PodView } from "../src/snapshot/views.ts";
+import type { Execution } from "../src/control/execution.ts";
+import { search } from "../src/control/search.ts";
+import { Searches } from "../src/control/searches.ts";
 
 const amounts = { cpu: "4", memory: "16Gi", pods: "110" };
 const type: InstanceType = {
