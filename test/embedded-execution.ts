@@ -10,6 +10,7 @@ import { execute } from "../src/control/execute.ts";
 import { guardedApi, guardedProvider } from "../src/control/guard.ts";
 import type { InstanceProvider, KubeApi } from "../src/control/ports.ts";
 import { nodes, pods } from "../src/control/resources.ts";
+import { LeaseLooks } from "../src/control/lease-looks.ts";
 import { Searches } from "../src/control/searches.ts";
 import type { Command, Outcome } from "../src/decide/decision.ts";
 import { ApiServer } from "../src/sim/api-server.ts";
@@ -56,6 +57,7 @@ export class EmbeddedExecution {
   /** Called before each call that the command makes. */
   interfere: (call: string) => Promise<void> | void = () => {};
   readonly abort = new AbortController();
+  readonly leaseLooks = new LeaseLooks();
   isInTerm = true;
 
   constructor(provider: Partial<InstanceProvider> = {}) {
@@ -76,9 +78,20 @@ export class EmbeddedExecution {
     const settings = { cluster: "blue", dryRun: false, foreignClaims: "ignore" } as const;
     const api = guardedApi(this.#observed(), guard);
     const searches = new Searches(picture);
+    const { leaseLooks } = this;
     const provider = guardedProvider(this.provider, guard);
     return this.settle(
-      execute(command, { api, provider, picture, clock, settings, epoch: 1, searches, signal: this.abort.signal }),
+      execute(command, {
+        api,
+        provider,
+        picture,
+        clock,
+        settings,
+        epoch: 1,
+        searches,
+        leaseLooks,
+        signal: this.abort.signal,
+      }),
     );
   }
 

@@ -19,6 +19,7 @@ import { type Counts, increment } from "./counts.ts";
 import { execute } from "./execute.ts";
 import { guardedApi, guardedProvider } from "./guard.ts";
 import { byUrgency, type Ended, type Errand, laidOver, Lanes } from "./lanes.ts";
+import { LeaseLooks } from "./lease-looks.ts";
 import type { Leadership } from "./leader.ts";
 import type { Clock, InstanceProvider, KubeApi } from "./ports.ts";
 import { Searches } from "./searches.ts";
@@ -54,6 +55,7 @@ export class Dispatch {
   /** Somebody waits for room. */
   #isCrowded = false;
   readonly #searches: Searches;
+  readonly #leaseLooks = new LeaseLooks();
 
   constructor(options: DispatchOptions) {
     this.#options = options;
@@ -164,7 +166,7 @@ export class Dispatch {
       picture.expect(command, clock.now());
       changed();
     }
-    const parts = { picture, clock, settings, epoch, signal, searches: this.#searches };
+    const parts = { picture, clock, settings, epoch, signal, searches: this.#searches, leaseLooks: this.#leaseLooks };
     return execute(command, { api: guardedApi(api, guard), provider: guardedProvider(provider, guard), ...parts });
   }
 

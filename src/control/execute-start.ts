@@ -66,17 +66,20 @@ export function doubt({ spec }: LiveAction, live: Live, execution: Execution): s
   const { picture, clock, settings, epoch } = execution;
   const unfit = unfitFor(spec, live);
   if (unfit !== undefined) return unfit;
-  const verdict = stillHolds(spec, seen(live), { picture, now: clock.now(), settings, epoch });
+  const verdict = stillHolds(spec, seen(live, execution), { picture, now: clock.now(), settings, epoch });
   return verdict.holds ? undefined : verdict.why;
 }
 
 /** As the core judges it. */
-export function seen({ node, claim, lease }: Live): Seen {
+export function seen({ node, claim, lease }: Live, { leaseLooks, clock }: Execution): Seen {
   const leaseRenewedAt = instantOf(lease?.spec?.renewTime);
   return {
     ...(node === undefined ? {} : { node: projectNode(node, undefined) }),
     ...(claim === undefined ? {} : { claim: projectClaim(claim, undefined) }),
     ...(leaseRenewedAt === undefined ? {} : { leaseRenewedAt }),
+    ...(leaseRenewedAt === undefined || node === undefined
+      ? {}
+      : { leaseSeenAt: leaseLooks.seenAt(node.metadata.uid, leaseRenewedAt, clock.now()) }),
   };
 }
 

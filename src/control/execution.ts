@@ -10,6 +10,7 @@ import type { GuardedApi, GuardedProvider } from "./guard.ts";
 import { isConflict, Stale } from "./outcome.ts";
 import { keyOf } from "./patch.ts";
 import type { Clock } from "./ports.ts";
+import type { LeaseLooks } from "./lease-looks.ts";
 import type { Searches } from "./searches.ts";
 
 export type Execution = {
@@ -21,6 +22,7 @@ export type Execution = {
   readonly epoch: number;
   /** Whoever searches works on what they keep. */
   readonly searches: Searches;
+  readonly leaseLooks: LeaseLooks;
   /** Of the command's time-out. */
   readonly signal: AbortSignal;
 };

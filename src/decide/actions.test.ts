@@ -363,6 +363,30 @@ describe("between the ledger and the first destructive call a reason still holds
     ],
     ["the sickness is young and the lease old", [young], { ...live, leaseRenewedAt: now - 40_000 }, "holds"],
     [
+      "the lease lies ahead of our clock, and has not been seen to stand still for 40 s",
+      [unknown],
+      { ...live, leaseRenewedAt: at("2h"), leaseSeenAt: now - 39_999 },
+      "Repair: the kubelet is alive: it renewed its lease at 2026-01-01T02:00:00Z",
+    ],
+    [
+      "the lease lies ahead of our clock, and stood still for 40 s",
+      [unknown],
+      { ...live, leaseRenewedAt: at("2h"), leaseSeenAt: now - 40_000 },
+      "holds",
+    ],
+    [
+      "the kubelet was alive after the sickness began, and has been silent for less than is borne since it was looked at",
+      [unknown],
+      { ...live, leaseRenewedAt: at("31m"), leaseSeenAt: at("30m") + 60_001 },
+      "Repair: the kubelet is alive: it renewed its lease at 2026-01-01T00:31:00Z",
+    ],
+    [
+      "the kubelet was alive after the sickness began, and has been silent for as long as is borne",
+      [{ ...unknown, toleration: "29m" }],
+      { ...live, leaseRenewedAt: at("31m"), leaseSeenAt: at("31m") },
+      "holds",
+    ],
+    [
       "the sickness is young and the lease moved within 40 s",
       [young],
       { ...live, leaseRenewedAt: now - 39_999 },

@@ -15,6 +15,8 @@ export type Live = {
   readonly node?: NodeView;
   readonly claim?: ClaimView;
   readonly leaseRenewedAt?: Instant;
+  /** The lease has said so since this look at it, by our own clock. */
+  readonly leaseSeenAt?: Instant;
   readonly instance?: InstanceView;
 };
 
@@ -85,8 +87,23 @@ function alive({ evidence, live, context }: Look): string | undefined {
   const { leaseRenewedAt } = live;
   if (evidence.conditionType !== "Ready" || evidence.conditionStatus !== "Unknown") return undefined;
   const silentSince = Math.min(context.now - leaseFreshMs, (instantOf(evidence.since) ?? context.now) + leaseFreshMs);
-  if (leaseRenewedAt === undefined || leaseRenewedAt <= silentSince) return undefined;
+  if (leaseRenewedAt === undefined || leaseRenewedAt <= silentSince || isStill({ evidence, live, context })) {
+    return undefined;
+  }
   return `the kubelet is alive: it renewed its lease at ${formatTime(leaseRenewedAt)}`;
+}
+
+/**
+ * A clock that runs ahead leaves a lease that looks fresh for long, or for ever: what does not move from look to look is
+ * not renewed. Where it lay in our future it said nothing by itself; else the kubelet was alive lately, and its silence
+ * since the first look is borne as any other.
+ */
+function isStill({ evidence: { toleration }, live, context }: Look): boolean {
+  const { leaseRenewedAt = 0, leaseSeenAt } = live;
+  if (leaseSeenAt === undefined) return false;
+  const tolerated = parseDuration(toleration ?? "0s");
+  const borneMs = tolerated.ok ? Math.max(leaseFreshMs, tolerated.value) : Number.POSITIVE_INFINITY;
+  return leaseSeenAt + (leaseRenewedAt > leaseSeenAt ? leaseFreshMs : borneMs) <= context.now;
 }
 
 /**
