@@ -399,8 +399,14 @@ describe("a repair", () => {
     const all = scene();
     const status = (name: string, more: object) =>
       all.write({
-        ...{ verb: "patch", group: "fettle.dev", version: "v1alpha1", plural: "nodeactions", subresource: "status" },
-        ...{ name, patchType: "merge", body: { status: more } },
+        verb: "patch",
+        group: "fettle.dev",
+        version: "v1alpha1",
+        plural: "nodeactions",
+        subresource: "status",
+        name,
+        patchType: "merge",
+        body: { status: more },
       });
     const start = (name: string, more: object, of = "n") => [
       ...all.open(name, of, more),
