@@ -369,6 +369,34 @@ describe("reboot first", () => {
     expect(method(reboot(1), reboot(2, { phase: "Abandoned", status: {} }))).toBe("Reboot");
   });
 
+  describe("a reboot that failed", () => {
+    const badSince = (since: Instant) => sickNode({ conditions: [ready, aCondition("BadNode", "False", { since })] });
+    const actions = [reboot(1), reboot(2)];
+    const methodFor = (since: Instant, sight = new ConditionMemory()) =>
+      decideRepair("a", contextOf({ repair, actions, node: badSince(since) }, at("9h")), sight).proposals[0]?.method;
+
+    test("before the node was well again was for another sickness", () => {
+      expect(methodFor(at("41m"))).toBe("Terminate");
+      expect(methodFor(at("41m1s"))).toBe("Reboot");
+    });
+
+    test("counts as long as the node has not been seen without its sickness since, whatever that says of its time", () => {
+      const sight = new ConditionMemory();
+      sight.observe({ after: badSince(t0) }, at("1m"));
+      sight.observe({ before: badSince(t0), after: badSince(at("3h")) }, at("3h"));
+      expect(methodFor(at("3h"), sight)).toBe("Terminate");
+    });
+
+    test("counts for what comes and goes", () => {
+      const well = sickNode({ conditions: [ready, aCondition("BadNode", "True", { since: at("2h") })] });
+      const sight = new ConditionMemory();
+      sight.observe({ after: badSince(at("90m")) }, at("90m"));
+      sight.observe({ before: badSince(at("90m")), after: well }, at("2h"));
+      sight.observe({ before: well, after: badSince(at("2h1m")) }, at("2h1m"));
+      expect(methodFor(at("2h1m"), sight)).toBe("Terminate");
+    });
+  });
+
   test("a reboot has no way of ending, but a time to heal the node", () => {
     const [proposal] = decide({ repair: { ...repair, escalateAfter: "7m" } }, at("2h")).proposals;
     expect([proposal?.termination, proposal?.timeout]).toEqual([undefined, "7m"]);

@@ -8,7 +8,7 @@ import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 import { conditionOf } from "./conditions.ts";
 import { type Context, type Decision, nothing, type Proposal, type Refusal, type Rule } from "./decision.ts";
 import { hastens } from "./join.ts";
-import { actionName, instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
+import { actionName, finishedAt, instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
 import { hasBeenReady, readyBy } from "./readiness.ts";
 import type { Sight } from "./remembered.ts";
@@ -63,6 +63,8 @@ type Patient = { readonly node: NodeView; readonly claim: ClaimView; readonly ru
 /** Something for which the node is repaired from `dueAt` on. */
 type Ill = {
   readonly dueAt: Instant;
+  /** Reboots that failed before then were for another sickness; absent: nobody knows that it was away. */
+  readonly wellUntil?: Instant | undefined;
   readonly message: string;
   readonly treatment: Treatment;
   readonly policy: NonNullable<NodeActionSpec["policy"]>;
@@ -80,6 +82,7 @@ function illsOf(patient: Patient, sight: Sight): Diagnosis {
   return {
     ills: sicknesses.filter(isTimed).map(sickness => ({
       dueAt: sickness.timing.dueAt,
+      wellUntil: sickness.timing.wellUntil,
       message: `Node ${node.name}: ${sentenceOf(sickness)}`,
       treatment: sickness.ruling.treatment,
       policy: sickness.ruling.place,
@@ -199,7 +202,7 @@ const evidenceMax = 100;
 
 function proposalOf({ node, claim, rules }: Patient, { first, due }: Due, context: Context): Proposal {
   const { treatment, policy, dueAt } = first;
-  const failed = failedReboots(node, context);
+  const failed = failedReboots(node, Math.min(...due.map(({ wellUntil = 0 }) => wellUntil)), context);
   const canReboot = treatment.action === "Reboot" && isWorthReboot({ node, claim }, context);
   const reboots = canReboot && failed < treatment.attempts;
   const escalated = canReboot && !reboots ? ` ${failed} of ${treatment.attempts} reboots did not heal it.` : "";
@@ -232,8 +235,8 @@ function isWorthReboot({ node, claim }: Pick<Patient, "node" | "claim">, { pictu
   return node.bootID !== undefined && isServed(claim, picture);
 }
 
-/** In a row, since one last healed the node: each entry for it in the ledger, in the order of their names. */
-function failedReboots({ uid }: NodeView, { picture }: Context): number {
+/** In a row, since the node was last well: each entry for it in the ledger, in the order of their names. */
+function failedReboots({ uid }: NodeView, wellUntil: Instant, { picture }: Context): number {
   const base = actionName("Repair", uid);
   let failed = 0;
   for (let attempt = 1; ; attempt++) {
@@ -241,7 +244,7 @@ function failedReboots({ uid }: NodeView, { picture }: Context): number {
     if (action === undefined) return failed;
     if (action.spec.method !== "Reboot" || isOpen(action) || isDryRun(action)) continue;
     if (action.status.phase === "Done") failed = 0;
-    else if (action.status.startedAt !== undefined) failed++;
+    else if (action.status.startedAt !== undefined && (finishedAt(action) ?? wellUntil) >= wellUntil) failed++;
   }
 }
 

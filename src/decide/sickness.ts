@@ -21,6 +21,8 @@ export type Timing = {
   readonly clock: NonNullable<Evidence["clock"]>;
   readonly toleration: Millis;
   readonly dueAt: Instant;
+  /** Of what does not flap: when the node was last seen without it; where nobody saw that, what it says itself. */
+  readonly wellUntil?: Instant;
   /** Of what flaps: it was away in between, and is not only told with another time or as another kind of bad. */
   readonly wasAway?: boolean;
 };
@@ -75,7 +77,9 @@ function timingOf({ node, condition, ruling, history, bootedAt = 0, isBad }: Cas
     ...spell,
     toleration: totalMs,
     dueAt: isFlapping ? addedUpAt : dueAt,
-    ...(isFlapping ? { wasAway: stretches.slice(stretches.findIndex(isBad)).some(state => !isBad(state)) } : {}),
+    ...(isFlapping
+      ? { wasAway: stretches.slice(stretches.findIndex(isBad)).some(state => !isBad(state)) }
+      : { wellUntil: (history && runBegan(history.stretches, isBad)) ?? spell.since }),
   };
 }
 
