@@ -147,7 +147,8 @@ describe("seed 001", () => {
     const leader = new Leader(world, registered);
     expect(leader.repairs(registered)).toEqual([]);
     expect(leader.repairs(at("31m") - 1)).toEqual([]);
-    expect(leader.repairs(at("31m"))).toEqual(["a"]);
+    expect([leader.repairs(at("31m")), leader.codes("a")]).toEqual([[], ["settling"]]);
+    expect([leader.repairs(at("31m10s") - 1), leader.repairs(at("31m10s"))]).toEqual([[], ["a"]]);
   });
 });
 

@@ -12,7 +12,7 @@ import { laneOf, nothing } from "../decide/decision.ts";
 import { controlPlaneLimit, remediationVeto } from "../decide/health-check/holds.ts";
 import { checksOver, isSickByCheck } from "../decide/health-check/spread.ts";
 import type { Health } from "../decide/remembered.ts";
-import { RepairMemory, sickIn } from "../decide/repair-memory.ts";
+import { isOverdueIn, RepairMemory, sickIn } from "../decide/repair-memory.ts";
 import { SafetyMemory } from "../decide/safety-memory.ts";
 import { safetyStatus } from "../decide/safety-status.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
@@ -181,12 +181,15 @@ export class Turns {
     const picture = this.#picture;
     const node = seen.after ?? seen.before;
     const isSickInPool = sickIn(picture);
+    const checks = node === undefined ? [] : checksOver(node, picture);
     this.#safety.observe(seen, {
       picture,
       now,
       isSick: (one, condition) => isSickInPool(one, condition) || isSickByCheck(one, condition, picture),
-      checks: node === undefined ? [] : checksOver(node, picture),
+      checks,
     });
+    const isOverdue = seen.after !== undefined && isOverdueIn(picture, seen.after, now);
+    if (isOverdue) this.#safety.noteOverdue(seen.after, { picture, now, checks });
   }
 
   #judge(subject: Subject, context: Context): Standing[] {

@@ -3,10 +3,11 @@
 
 import type { Instant } from "../api/time.ts";
 import type { Picture, Subject } from "../snapshot/picture.ts";
+import type { NodeView } from "../snapshot/views.ts";
 import { brakeVeto } from "./brake.ts";
 import { HealthCounts, type Recounted } from "./brake-counts.ts";
 import type { IsSick, NodeSeen } from "./correlated.ts";
-import { hasBeenReady } from "./readiness.ts";
+import { hasBeenReady, readyBy } from "./readiness.ts";
 import type { Health, Remembered, Sight } from "./remembered.ts";
 import { rulesFor, rulesWithoutPool, rulingOn } from "./repair-policy.ts";
 import type { Veto } from "./safety.ts";
@@ -60,4 +61,12 @@ export function sickIn(picture: Picture): IsSick {
     const rules = (claim && rulesFor(claim, picture)) ?? rulesWithoutPool(picture.provider);
     return rulingOn(condition, rules) !== undefined;
   };
+}
+
+/** Whether it should have been Ready for the first time by now: since then it counts as unhealthy. */
+export function isOverdueIn(picture: Picture, node: NodeView, now: Instant): boolean {
+  const claim = picture.claimOf(node);
+  if (claim === undefined || hasBeenReady(claim, node)) return false;
+  const limit = readyBy(claim);
+  return limit !== undefined && !("doubt" in limit) && limit.dueAt <= now;
 }

@@ -10,9 +10,10 @@ const provider = aProvider({
 
 function contextAt(now: number, safety: SafetyPolicySpec = {}): Context {
   const names = ["a", "b", "c"];
+  const many = Array.from({ length: 13 }, (_, index) => `n${index}`);
   const picture = aWorld({
     nodes: [...names, "x"].map(name => aNode(name)),
-    claims: names.map(name => aClaim(name, { pool: name === "c" ? "db" : "web" })),
+    claims: [...names, ...many].map(name => aClaim(name, { pool: name === "c" ? "db" : "web" })),
     safety: aSafetyPolicy(safety),
     provider,
   });
@@ -49,6 +50,11 @@ const veto = (memory: SafetyMemory, asked: Proposal, now: number, safety: Safety
     .map(one => one(asked, contextAt(now, safety)))
     .find(one => one !== undefined);
 
+const everyFiveSeconds = (count: number) =>
+  Array.from({ length: count }, (_, index): Sickening => [`n${index}`, t0 + index * 5_000]);
+
+const uncorrelated: SafetyPolicySpec = { correlatedFailure: { mode: "Disabled" } };
+
 describe("repair of a pool waits while sickness spreads in it", () => {
   test("until nothing has newly turned sick for ten seconds, to the millisecond", () => {
     const memory = after([
@@ -66,12 +72,31 @@ describe("repair of a pool waits while sickness spreads in it", () => {
   });
 
   test("at most a minute in all, however it goes on", () => {
-    const everyFiveSeconds = (count: number) =>
-      Array.from({ length: count }, (_, index): Sickening => ["a", t0 + index * 5_000]);
-    expect(veto(after(everyFiveSeconds(19)), proposal("web"), at("1m30s"))).toBeUndefined();
-    const half = after(everyFiveSeconds(12));
-    expect(veto(half, proposal("web"), at("59.999s"))?.until).toBe(at("1m"));
-    expect(veto(half, proposal("web"), at("1m"))).toBeUndefined();
+    const memory = after(everyFiveSeconds(12));
+    expect(veto(memory, proposal("web"), at("59.999s"), uncorrelated)?.until).toBe(at("1m"));
+    expect(veto(memory, proposal("web"), at("1m"), uncorrelated)).toBeUndefined();
+  });
+
+  test("one that turns sick when the bound has passed has a wait of its own", () => {
+    const memory = after(everyFiveSeconds(13));
+    expect(veto(memory, proposal("web"), at("1m"), uncorrelated)?.until).toBe(at("1m10s"));
+  });
+
+  test("a node that comes and goes counts once a minute: it neither holds up the pool nor uses up the wait of others", () => {
+    const flaps = Array.from({ length: 10 }, (_, index): Sickening => ["a", t0 + index * 6_000]);
+    expect(veto(after(flaps), proposal("web"), at("10s"))).toBeUndefined();
+    expect(veto(after([...flaps, ["a", at("1m") - 1]]), proposal("web"), at("1m"))).toBeUndefined();
+    expect(veto(after([...flaps, ["a", at("1m")]]), proposal("web"), at("1m"))?.until).toBe(at("1m10s"));
+    const later = [...flaps, ["b", at("1m30s")], ["a", at("1m31s")], ["a", at("1m36s")]] as const;
+    expect(veto(after(later), proposal("web"), at("1m36s"))?.until).toBe(at("1m41s"));
+  });
+
+  test("one that was not Ready in time counts when its time is over, and once", () => {
+    const memory = new SafetyMemory();
+    for (const now of [t0, at("9s")]) memory.noteOverdue(aNode("a", { ready: "False" }), contextAt(now));
+    expect(veto(memory, proposal("web"), at("9.999s"))?.until).toBe(at("10s"));
+    memory.noteOverdue(aNode("b", { ready: "False" }), contextAt(at("9s")));
+    expect(veto(memory, proposal("web"), at("10s"))?.until).toBe(at("19s"));
   });
 
   test("anew after a quiet time", () => {
@@ -89,8 +114,8 @@ describe("repair of a pool waits while sickness spreads in it", () => {
   });
 
   test("a full quiet time ends the wait, and the bound counts anew", () => {
-    const again = Array.from({ length: 12 }, (_, index): Sickening => ["a", at("10s") + index * 5_000]);
-    expect(veto(after([["a", t0], ...again]), proposal("web"), at("1m5s"))?.until).toBe(at("1m10s"));
+    const again = Array.from({ length: 12 }, (_, index): Sickening => [`n${index}`, at("10s") + index * 5_000]);
+    expect(veto(after([["a", t0], ...again]), proposal("web"), at("1m5s"), uncorrelated)?.until).toBe(at("1m10s"));
   });
 
   test("and not another pool, nor what is planned", () => {

@@ -2,10 +2,11 @@
 // leader and those in waiting; nothing of it is stored. Never asks for the time: it is told.
 
 import type { Instant } from "../api/time.ts";
+import type { NodeView } from "../snapshot/views.ts";
 import { CorrelatedFailures, correlatedVeto, type IsSick, type NodeSeen, type Outbreaks } from "./correlated.ts";
 import type { Context } from "./decision.ts";
 import type { Veto } from "./safety.ts";
-import { nothingSettling, observeSpread, settleVeto, type Settling, type Spread } from "./settle.ts";
+import { Settling, type Spread } from "./settle.ts";
 
 type Observing = Pick<Context, "picture" | "now"> & {
   /** Default: what the provider states. */
@@ -18,7 +19,9 @@ export class SafetyMemory {
   /** When the status of the SafetyPolicy was last written by us. */
   statusAt: Instant | undefined;
   readonly #correlated = new CorrelatedFailures();
-  #settling: Settling = nothingSettling;
+  readonly #settling = new Settling();
+  /** Nodes whose readinessTTL was seen to be over, by uid: each turns unhealthy once. */
+  readonly #overdue = new Set<string>();
 
   get outbreaks(): Outbreaks {
     return this.#correlated.outbreaks;
@@ -27,23 +30,37 @@ export class SafetyMemory {
   /** For every visible change of a node, once the picture has it. */
   observe(seen: NodeSeen, observing: Observing): void {
     const { picture, now, checks = [], isSick = statedSick(observing) } = observing;
-    const node = seen.after ?? seen.before;
-    const pool = node && picture.claimOf(node)?.pool;
-    const spreads = [pool === undefined ? "cluster" : `NodePool/${pool}`, ...checks];
+    const spreads = spreadsOf(seen.after ?? seen.before, { picture, checks });
     this.#correlated.observe(seen, { picture, now, isSick });
-    this.#settling = observeSpread(this.#settling, seen, { safety: picture.safety, now, isSick, spreads });
+    this.#settling.observe(seen, { safety: picture.safety, now, isSick, spreads });
+    if (seen.after === undefined && seen.before !== undefined) this.#overdue.delete(seen.before.uid);
+  }
+
+  /** For a node that should have been Ready for the first time by now and was not: it turns unhealthy by time alone. */
+  noteOverdue(node: NodeView, { picture, now, checks = [] }: Observing): void {
+    if (this.#overdue.has(node.uid)) return;
+    this.#overdue.add(node.uid);
+    const spreads = spreadsOf(node, { picture, checks });
+    this.#settling.note(`${node.uid} NeverReady`, { safety: picture.safety, now, spreads });
   }
 
   /** Once a turn, before the arbiter: what speaks against a start now. */
   vetoes(context: Pick<Context, "picture" | "now">): readonly Veto[] {
     this.#correlated.review(context);
     const { outbreaks } = this.#correlated;
-    const settling = this.#settling;
     return [
       (proposal, judged) => correlatedVeto(outbreaks, proposal, judged),
-      (proposal, judged) => settleVeto(settling, proposal, judged),
+      (proposal, judged) => this.#settling.veto(proposal, judged),
     ];
   }
+}
+
+function spreadsOf(
+  node: NodeView | undefined,
+  { picture, checks }: Required<Pick<Observing, "picture" | "checks">>,
+): readonly Spread[] {
+  const pool = node && picture.claimOf(node)?.pool;
+  return [pool === undefined ? "cluster" : `NodePool/${pool}`, ...checks];
 }
 
 function statedSick({ picture }: Pick<Context, "picture">): IsSick {

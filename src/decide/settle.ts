@@ -2,7 +2,7 @@
 // wait until nothing in it has newly turned sick for a while, and never longer than a bound.
 
 import { formatTime, type Instant, type Millis, parseDuration } from "../api/time.ts";
-import type { SafetyView } from "../snapshot/views.ts";
+import type { ConditionView, NodeView, SafetyView } from "../snapshot/views.ts";
 import type { IsSick, NodeSeen } from "./correlated.ts";
 import type { Context, Proposal } from "./decision.ts";
 import { classOf } from "./precedence.ts";
@@ -12,54 +12,68 @@ import type { Objection } from "./safety.ts";
 export type Spread = string;
 
 type Episode = { readonly from: Instant; readonly last: Instant };
-export type Settling = ReadonlyMap<Spread, Episode>;
 
-export const nothingSettling: Settling = new Map();
+type Observing = { readonly safety: SafetyView; readonly now: Instant; readonly spreads: readonly Spread[] };
 
-type Observing = {
-  readonly safety: SafetyView;
-  readonly now: Instant;
-  readonly isSick: IsSick;
-  readonly spreads: readonly Spread[];
-};
+export class Settling {
+  readonly #episodes = new Map<Spread, Episode>();
+  /** By spread: who turned sick of late and how, and when. */
+  readonly #onsets = new Map<Spread, Map<string, Instant>>();
 
-export function observeSpread(state: Settling, seen: NodeSeen, { safety, now, isSick, spreads }: Observing): Settling {
-  if (!newlySick(seen, isSick)) return state;
-  const { quietMs } = spansOf(safety);
-  const next = new Map(state);
-  for (const spread of spreads) {
-    const episode = state.get(spread);
-    const goesOn = episode !== undefined && now < episode.last + quietMs;
-    next.set(spread, { from: goesOn ? episode.from : now, last: now });
+  observe({ before, after }: NodeSeen, { isSick, ...observing }: Observing & { readonly isSick: IsSick }): void {
+    if (after === undefined) return;
+    for (const { type, status } of newlySick(before, after, isSick)) {
+      this.note(`${after.uid} ${type}=${status}`, observing);
+    }
   }
-  return next;
+
+  /**
+   * What one node has counts once in as long as the longest wait: whatever comes and goes there is no spreading, and
+   * neither holds up its pool for ever nor uses up the wait of what turns sick after it.
+   */
+  note(onset: string, { safety, now, spreads }: Observing): void {
+    const { maxMs } = spansOf(safety);
+    for (const spread of spreads) {
+      const onsets = this.#onsets.get(spread) ?? new Map<string, Instant>();
+      const known = onsets.get(onset);
+      if (known !== undefined && now < known + maxMs) continue;
+      const episode = this.#episodes.get(spread);
+      const goesOn = episode !== undefined && now < endOf(episode, safety);
+      if (!goesOn) for (const [other, at] of onsets) if (now >= at + maxMs) onsets.delete(other);
+      this.#onsets.set(spread, onsets.set(onset, now));
+      this.#episodes.set(spread, { from: goesOn ? episode.from : now, last: now });
+    }
+  }
+
+  veto(proposal: Proposal, { picture, now }: Context): Objection | undefined {
+    if (classOf(proposal.action) !== "repair") return undefined;
+    const { kind, name } = proposal.askedBy;
+    const spread = kind === "Controller" ? "cluster" : `${kind}/${name}`;
+    const episode = this.#episodes.get(spread);
+    if (episode === undefined) return undefined;
+    const until = endOf(episode, picture.safety);
+    if (until <= now) return undefined;
+    return {
+      code: "settling",
+      message: `A node of ${spread} turned sick at ${formatTime(episode.last)}; whether more follow is known at ${formatTime(until)}.`,
+      until,
+      liftedBy: "time",
+    };
+  }
 }
 
-/** Something is bad now that was not bad so before. */
-function newlySick({ before, after }: NodeSeen, isSick: IsSick): boolean {
-  return (after?.conditions ?? []).some(
+/** What is bad now and was not bad so before. */
+function newlySick(before: NodeView | undefined, after: NodeView, isSick: IsSick): readonly ConditionView[] {
+  return after.conditions.filter(
     condition =>
-      after !== undefined &&
       isSick(after, condition) &&
       !before?.conditions.some(({ type, status }) => type === condition.type && status === condition.status),
   );
 }
 
-export function settleVeto(state: Settling, proposal: Proposal, { picture, now }: Context): Objection | undefined {
-  if (classOf(proposal.action) !== "repair") return undefined;
-  const { kind, name } = proposal.askedBy;
-  const spread = kind === "Controller" ? "cluster" : `${kind}/${name}`;
-  const episode = state.get(spread);
-  if (episode === undefined) return undefined;
-  const { quietMs, maxMs } = spansOf(picture.safety);
-  const until = Math.min(episode.last + quietMs, episode.from + maxMs);
-  if (until <= now) return undefined;
-  return {
-    code: "settling",
-    message: `A node of ${spread} turned sick at ${formatTime(episode.last)}; whether more follow is known at ${formatTime(until)}.`,
-    until,
-    liftedBy: "time",
-  };
+function endOf({ from, last }: Episode, safety: SafetyView): Instant {
+  const { quietMs, maxMs } = spansOf(safety);
+  return Math.min(last + quietMs, from + maxMs);
 }
 
 function spansOf({ policy }: SafetyView): { quietMs: Millis; maxMs: Millis } {
