@@ -411,6 +411,41 @@ describe("the shortest drain", () => {
   });
 });
 
+describe("a gentle repair of a node whose kubelet is silent", () => {
+  const silence = { kind: "Condition", conditionType: "Ready", conditionStatus: "Unknown", seenAt: "" } as const;
+  const world = (evidence: readonly object[], ready: "Unknown" | "False" | "True" = "Unknown"): WorldOptions => ({
+    nodes: [leavingNode({ ready })],
+    pods: [on("w"), on("d", { tier: "daemon", doNotDisrupt: "true" })],
+    budgets: [aBudget("w")],
+    actions: [
+      anAction("repair-a-uid", {
+        phase: "Running",
+        spec: { action: "Repair", termination: "Graceful", evidence: [...evidence] as never },
+      }),
+    ],
+  });
+
+  test("deletes its pods at once, whatever holds them: they run elsewhere", () => {
+    const decision = decided(now, world([silence]));
+    expect(asked(decision)).toEqual(["delete d by -60", "delete w by -60"]);
+    expect(decision.notices.filter(({ reason }) => reason === "Disrupted")).toHaveLength(2);
+  });
+
+  test.each<[string, WorldOptions]>([
+    ["it speaks again", world([silence], "True")],
+    ["it says itself that it is not Ready", world([silence], "False")],
+    [
+      "something else stood beside it and may be all that was borne out",
+      world([silence, { ...silence, conditionType: "Disk" }]),
+    ],
+    ["it was never Ready: no lease was asked about", world([{ ...silence, kind: "NeverReady" }])],
+    ["nothing is given", world([])],
+  ])("is as gentle as any if %s", (_what, scene) => {
+    expect(asked(decided(now, scene))).toEqual([]);
+    expect(codes(decided(now, scene))).toContain("budget-allows-none");
+  });
+});
+
 describe("whoever holds it up is named", () => {
   test("the held before the stopping before the asked", () => {
     const pods = [

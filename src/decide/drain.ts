@@ -78,6 +78,10 @@ function judge(
   if (terminationAt !== undefined && forceAt !== undefined && forceAt <= now) {
     return { command: deletion(pod, terminationAt, departing), notices: [byForce(pod, terminationAt)], looks: [] };
   }
+  if (departing.isSilent) {
+    const { deletingSince = 0 } = departing.claim;
+    return { command: deletion(pod, deletingSince, departing), notices: [ofSilentNode(pod)], looks: [] };
+  }
   if (pod.tier !== spent.tier) return { looks: [forceAt] };
   const { hold, isAskedAgain, invalid, lookAt } = evictionHold(pod, spent, context);
   const notices = invalid === undefined ? [] : [podNotice(pod, "InvalidDoNotDisruptAnnotation", invalid)];
@@ -211,6 +215,11 @@ function evicted(pod: PodView, { why }: Departing): Notice {
 
 function byForce(pod: PodView, terminationAt: Instant): Notice {
   const message = `Deleted by force: node ${pod.nodeName} ends at ${formatTime(terminationAt)}, whatever holds the pod.`;
+  return podNotice(pod, "Disrupted", message);
+}
+
+function ofSilentNode(pod: PodView): Notice {
+  const message = `Deleted at once, so that it runs elsewhere: the kubelet of node ${pod.nodeName} is silent.`;
   return podNotice(pod, "Disrupted", message);
 }
 

@@ -20,6 +20,8 @@ export type Departing = {
   readonly terminationAt?: Instant;
   /** No node is Ready and the provider says that the instance is gone: there is nothing to be gentle with. */
   readonly isDead: boolean;
+  /** Repaired because its kubelets are silent, and they still are: no pod there can be told to stop, nor hold the node. */
+  readonly isSilent: boolean;
   /** The provider has been asked to end the instance: there is no way back to the pods. */
   readonly isEnding: boolean;
   /** For journal and events. */

@@ -15,7 +15,7 @@ const elapsed = "TerminationGracePeriodElapsed";
 export const volumes: Step = { name: "volumes", take: awaitDetachment };
 
 function awaitDetachment(departing: Departing, { picture, now }: Context): StepResult {
-  const { drained, terminationAt, isDead, isEnding } = departing;
+  const { drained, terminationAt, isDead, isSilent, isEnding } = departing;
   if (isDead || isEnding || drained.length === 0) return done;
   const held = drained.flatMap(node => attachmentsHeld(node, picture));
   const [first] = held;
@@ -24,6 +24,8 @@ function awaitDetachment(departing: Departing, { picture, now }: Context): StepR
     const message = `${named(first)} was not detached by ${formatTime(terminationAt)}.`;
     return { isDone: true, condition: { type, status: "False", reason: elapsed, message } };
   }
+  // A kubelet that does not answer unmounts nothing: volumes come off with the machine.
+  if (isSilent) return done;
   return {
     isDone: false,
     condition: { type, status: "Unknown", reason: awaiting, message: "" },

@@ -102,7 +102,7 @@ function podDeleted(context: WriteContext, object: KubeObject, request: ApiReque
   // One that stops already but would take longer than the node has is told to hurry.
   const isTooSlow = Date.parse(pod.metadata.deletionTimestamp ?? "") > deadline;
   const isTime = isTooSlow || context.process.now() >= deadline - graceMs - 1000;
-  const isDue = isTime || !hurries(pod, request) || isOfDeadNode(context, pod);
+  const isDue = isTime || !hurries(pod, request) || isOfDeadNode(context, pod) || isOfSilentNode(context, pod);
   const broken = isDue ? [] : [`I6 pod ${keyOf(pod)} is deleted by force before its node's deadline asks for it`];
   return [...broken, ...podOfNodeWithoutEvidence(context, pod)];
 }
@@ -121,6 +121,22 @@ function keyOf({ metadata }: KubeObject): string {
 function isOfDeadNode({ ledger, objects }: WriteContext, { spec }: Pod): boolean {
   const node = ledger.nodeByName.get(spec.nodeName ?? "");
   return node === undefined || (!isReady(node) && instanceOf(objects, node.spec.providerID) === undefined);
+}
+
+/** Its kubelet is silent, and the node is being repaired for that: the pod cannot be told to stop, only to run elsewhere. */
+function isOfSilentNode({ ledger }: WriteContext, { spec }: Pod): boolean {
+  const node = ledger.nodeByName.get(spec.nodeName ?? "");
+  const ready = node?.status?.conditions?.find(({ type }) => type === "Ready");
+  if (node === undefined || ready?.status !== "Unknown") return false;
+  const reasons = ledger.openOn(node.metadata.uid).flatMap(action => [action.spec, ...(action.spec.joined ?? [])]);
+  return reasons.some(
+    ({ action, evidence }) =>
+      action === "Repair" &&
+      evidence.length > 0 &&
+      evidence.every(
+        ({ conditionType, conditionStatus }) => conditionType === "Ready" && conditionStatus === "Unknown",
+      ),
+  );
 }
 
 function claimsOfPod({ ledger }: WriteContext, { spec }: Pod): StoredClaim[] {
