@@ -14,6 +14,7 @@ import {
   type WorldOptions,
 } from "../../test/builders.ts";
 import type { Evidence, NodeActionSpec } from "../api/node-action.ts";
+import type { NodePoolSpec } from "../api/node-pool.ts";
 import { formatTime } from "../api/time.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import { ledgerRule, stillHolds } from "./actions.ts";
@@ -351,6 +352,26 @@ describe("between the ledger and the first destructive call a reason still holds
   };
   const live: Live = { node: isSilent, claim: aClaim("a") };
   const expiring = (expireAfter: string) => aClaim("a", { spec: { ...aClaim("a").spec, expireAfter } });
+
+  test.each<[string, NonNullable<NodePoolSpec["repair"]>, string]>([
+    ["still asks for it", {}, "holds"],
+    ["has disabled repair since", { mode: "Disabled" }, "Repair: repair is Disabled now"],
+    ["only shows repair since", { mode: "DryRun" }, "Repair: repair is DryRun now"],
+    [
+      "has another policy for the reason that it has now",
+      {
+        policies: [
+          { conditionType: "Ready", conditionStatus: "Unknown", conditionReasons: ["Test"], toleration: "24h" },
+        ],
+      },
+      "Repair: Ready=Unknown (Test) is spec.repair.policies[0]'s now, which bears it for longer",
+    ],
+  ])("a repair whose pool %s", (_, asks, verdict) => {
+    const node = { ...isSilent, conditions: [aCondition("Ready", "Unknown", { since: at("30m"), reason: "Test" })] };
+    const pools = [aPool("web", { spec: { repair: asks } })];
+    const policy = { kind: "Provider", name: "test", path: "" } as const;
+    expect(judge([unknown], { node, claim: aClaim("a", { pool: "web" }) }, { pools }, { policy })).toBe(verdict);
+  });
 
   test.each<[string, Evidence[], Live, string]>([
     ["the condition is as it was", [unknown], live, "holds"],

@@ -10,6 +10,7 @@ import { dryRunCode, dryRunOfAll } from "./dry-run.ts";
 import { contradiction, type Live } from "./evidence.ts";
 import { instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
+import { noLongerAsked } from "./repair-again.ts";
 import { ofNode, repairHold } from "./repair-hold.ts";
 import { retire } from "./retention.ts";
 import { isPersonsDelete, type Objection, policyHold } from "./safety.ts";
@@ -40,7 +41,7 @@ export function stillHolds(spec: NodeActionSpec, live: Live, context: Context): 
 
 /** Why one reason of an action does not hold now. Asked before it joins what has begun, too: it may turn it into force. */
 export function doubtOf(
-  { action, evidence }: Pick<NodeActionSpec, "action" | "evidence">,
+  { action, evidence, policy }: Pick<NodeActionSpec, "action" | "evidence" | "policy">,
   live: Live,
   context: Context,
 ): string | undefined {
@@ -48,7 +49,9 @@ export function doubtOf(
   const pool = claim?.pool === undefined ? undefined : context.picture.pool(claim.pool);
   const isHeld = action === "Repair" && node !== undefined;
   const held = isHeld ? repairHold(ofNode({ node, claim, pool }), context.now) : undefined;
-  const why = held?.message ?? contradiction(evidence, live, context);
+  const asked = { evidence, ...(policy ? { policy } : {}) };
+  const unasked = isHeld && claim ? noLongerAsked(asked, { node, claim }, context.picture) : undefined;
+  const why = held?.message ?? contradiction(evidence, live, context) ?? unasked;
   return why === undefined ? undefined : `${action}: ${why}`;
 }
 
