@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { run } from "../src/cli/program.ts";
+import { dryRunCode } from "../src/decide/dry-run.ts";
 
 const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -15,12 +16,12 @@ const rules = ["repair", "repair-hold", "readiness", "brake", "safety", "settle"
 
 test("each code of a refusal is told, and only those", () => {
   const sources = rules.map(name => read(`src/decide/${name}.ts`)).join("\n");
-  const written = [...sources.matchAll(/\bcode: ([^,\n]*)/g)].map(([, value]) => value);
+  const written = [...sources.matchAll(/\bcode(?::| =) ([^,;\n]*)/g)].map(([, value]) => value);
   const codes = [...written.join().matchAll(/"([a-z-]+)"/g)].map(([, code]) => code);
   // Put together from a limit's role.
   expect(written).toContain("`${role}-spent`");
   const told = [...page.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code);
-  expect(new Set(told)).toEqual(new Set([...codes, "budget-spent", "cap-spent"]));
+  expect(new Set(told)).toEqual(new Set([...codes, "budget-spent", "cap-spent", dryRunCode]));
 });
 
 test.each([...page.matchAll(/^```yaml\n(#[^\n]*)\n([^]*?)^```/gm)].map(([, title, text]) => ({ title, text })))(

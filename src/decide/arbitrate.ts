@@ -68,8 +68,8 @@ type Pass = {
   readonly spent: Map<Limit, number>;
   readonly departing: ReadonlySet<string>;
   /**
-   * By node uid: to whom the node was given, or who only waits for room: it would join a lower one past the limit. What is
-   * vetoed could not join either, and keeps nobody from the node.
+   * By node uid: to whom the node was given, now or before, or who only waits for room: it would join a lower one past the
+   * limit. What is vetoed could not join either, and keeps nobody from the node.
    */
   readonly owners: Map<string, Case>;
 };
@@ -93,7 +93,7 @@ type End = { readonly commands: readonly Command[]; readonly refusal?: Refusal; 
 function endOf(one: Case, pass: Pass): End {
   const { proposal, dryRun } = one;
   const verdict = verdictOn(one, pass);
-  if (!("objection" in verdict) || verdict.isForRoom) ownedBy(one, pass);
+  if (!("objection" in verdict) || verdict.keepsNode) ownedBy(one, pass);
   if ("objection" in verdict) return { commands: [], refusal: refusal(proposal, verdict.objection) };
   const permission = "leave" in verdict ? spend(one, verdict.leave, pass) : {};
   if (dryRun !== undefined) {
@@ -121,7 +121,7 @@ function begun({ action, method, node, claim, message: why }: Proposal, name: st
 
 /** Not so; or into what runs already; or anew, by leave of these limits. */
 type Verdict =
-  | { readonly objection: Objection; readonly isForRoom?: true }
+  | { readonly objection: Objection; readonly keepsNode?: true }
   | { readonly joins: ActionView }
   | { readonly leave: readonly Limit[] };
 
@@ -129,8 +129,10 @@ function verdictOn(one: Case, pass: Pass): Verdict {
   const { proposal, zone } = one;
   const { context } = pass;
   const open = context.picture.openActionOn(proposal.node.uid);
-  const first = one.objection ?? outranked(one, pass) ?? alreadyGoing(proposal, open, pass);
+  const first = one.objection ?? outranked(one, pass);
   if (first !== undefined) return { objection: first };
+  const going = alreadyGoing(proposal, open, pass);
+  if (going !== undefined) return { objection: going, keepsNode: true };
   const isPersons = isPersonsDelete(proposal, context);
   const held = isPersons ? undefined : (vetoed(proposal, pass) ?? triedBefore(one, context));
   if (held !== undefined) return { objection: held };
@@ -140,7 +142,7 @@ function verdictOn(one: Case, pass: Pass): Verdict {
     limit => (limit.zone === undefined || limit.zone === zone) && limit.applies(proposal),
   );
   const spent = limitSpent(limits, pass);
-  return spent === undefined ? { leave: limits } : { objection: spent, isForRoom: true };
+  return spent === undefined ? { leave: limits } : { objection: spent, keepsNode: true };
 }
 
 function ownedBy(one: Case, { owners }: Pass): void {
