@@ -233,6 +233,11 @@ test("nothing destructive is written on a silent watch, once it has been silent 
   const body = { metadata: { labels: { a: "b" } } };
   expect(write({ verb: "patch", plural: "nodes", name: "n", patchType: "merge", body })).toEqual([]);
   expect(open("b", "other")).toEqual(["I2"]);
+  // What a list brings is no older than it.
+  write({ verb: "list", plural: "nodes" });
+  expect(open("c", "third")).toEqual([]);
+  await clock.runFor(105_000);
+  expect(open("d", "fourth")).toEqual(["I2"]);
 });
 
 describe("caps", () => {

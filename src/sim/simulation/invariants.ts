@@ -60,6 +60,8 @@ export class Invariants implements Watchman {
   #processes: Processes<Controller> | undefined;
   #turnCount = 0;
   readonly #movedAt = new Map<string, number>();
+  /** A list is as good as what a watch would have brought. By kind, of the process that writes. */
+  readonly #listedAt = new WeakMap<Process, Map<string, number>>();
   readonly #history = new ConditionHistory();
   /** Of repairs that were opened too early, by the action's uid: a breach once they start, nothing if they never do. */
   readonly #early = new Map<string, readonly string[]>();
@@ -75,6 +77,11 @@ export class Invariants implements Watchman {
     this.#processes = processes;
   }
 
+  listed(plural: string, process: Process): void {
+    const byKind = this.#listedAt.get(process) ?? new Map<string, number>();
+    this.#listedAt.set(process, byKind.set(plural, this.#parts.clock.monotonic()));
+  }
+
   before(request: ApiRequest, process: Process): void {
     const { clock, violated } = this.#parts;
     const who = `${request.verb} ${request.plural}${request.subresource ? `/${request.subresource}` : ""} ${request.name ?? ""}`;
@@ -84,8 +91,10 @@ export class Invariants implements Watchman {
     for (const message of found.violations) violated(`${message} (${who})`);
     if (!found.isDestructive) return;
     for (const plural of watched) {
-      const since = this.#parts.watches.stalledSince(plural);
-      if (since === undefined || clock.monotonic() - since < staleAfterMs) continue;
+      const stalledSince = this.#parts.watches.stalledSince(plural);
+      if (stalledSince === undefined) continue;
+      const since = Math.max(stalledSince, this.#listedAt.get(process)?.get(plural) ?? 0);
+      if (clock.monotonic() - since < staleAfterMs) continue;
       violated(`I2 ${who}: written although nothing of ${plural} has come for ${elapsed(clock.monotonic() - since)}`);
     }
   }
