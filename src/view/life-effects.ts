@@ -52,7 +52,10 @@ export function effectsOf({ rule, command, at }: Decided, picture: Picture): rea
     case "delete-claim": {
       const claim = picture.claim(command.claim.name);
       if (claim === undefined) return [];
-      return [disrupted(claim, deletionReason(claim, rule), picture), ...(rule === "readiness" ? [timedOut(claim)] : [])];
+      return [
+        disrupted(claim, deletionReason(claim, rule), picture),
+        ...(rule === "readiness" ? [timedOut(claim)] : []),
+      ];
     }
     case "update-claim": {
       const claim = picture.claim(command.claim.name);
