@@ -30,6 +30,7 @@ const evidenceKinds = words.oneOf(
   "DeletionTimestamp",
   "InstanceGone",
   "SurplusReplica",
+  "RemediationObject",
 );
 
 const reference = (path: string): Entry[] => [
@@ -54,6 +55,7 @@ const evidence = (path: string): Entry[] => [
   ...at(full, `${path}[0].conditionReason`, words.text({ max: 1024 })),
   ...at(full, `${path}[0].message`, words.text({ max: 4096 })),
   ...at(full, `${path}[0].since`, words.time),
+  ...at(full, `${path}[0].reportedSince`, words.time),
   ...at(full, `${path}[0].clock`, words.oneOf("Reporter", "Observer", "Creation")),
   ...at(full, `${path}[0].toleration`, words.duration),
   ...at(full, `${path}[0].dueAt`, words.time),

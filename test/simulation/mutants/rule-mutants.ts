@@ -12,13 +12,10 @@ function withCommands(decision: Decision, commands: readonly Command[]): Decisio
 }
 
 /** Deletes the surplus itself. */
-const withoutLedger = deciding("replicas", (decision, { picture }) => {
-  const commands = decision.proposals.flatMap(({ claim, message }): Command[] => {
-    const found = claim && picture.claim(claim.name);
-    if (claim === undefined || found === undefined) return [];
-    const { resourceVersion } = found;
-    return [{ kind: "delete-claim", claim: { ...claim }, resourceVersion, why: message }];
-  });
+const withoutLedger = deciding("replicas", decision => {
+  const commands = decision.proposals.map(
+    ({ node, message }): Command => ({ kind: "delete-node", node, why: message }),
+  );
   return withCommands({ ...decision, proposals: [] }, commands);
 });
 
