@@ -259,6 +259,18 @@ export type Decision = {
 
 export const nothing: Decision = { commands: [], proposals: [], refusals: [], notices: [], wakeAt: undefined };
 
+/** Several as one: all that they say, and the earliest of their looks. */
+export function together(decisions: readonly Decision[]): Decision {
+  const wakes = decisions.flatMap(({ wakeAt }) => wakeAt ?? []);
+  return {
+    commands: decisions.flatMap(({ commands }) => commands),
+    proposals: decisions.flatMap(({ proposals }) => proposals),
+    refusals: decisions.flatMap(({ refusals }) => refusals),
+    notices: decisions.flatMap(({ notices }) => notices),
+    wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes),
+  };
+}
+
 /** What was chosen at the start and holds for every turn. */
 export type Settings = {
   /** The tag of our instances. */

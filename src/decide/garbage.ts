@@ -4,7 +4,7 @@
 import { formatTime, type Instant, minuteMs } from "../api/time.ts";
 import type { FailureView } from "../snapshot/picture.ts";
 import type { InstanceListView } from "../snapshot/views.ts";
-import { type Context, type Decision, nothing, type Refusal, type Rule } from "./decision.ts";
+import { type Context, type Decision, nothing, type Refusal, type Rule, together } from "./decision.ts";
 import { lostInstances } from "./lost-instances.ts";
 import { strayInstances } from "./stray-instances.ts";
 
@@ -18,7 +18,7 @@ export const garbage: Rule = {
     const listing = list(context);
     const { instanceList } = context.picture;
     if (instanceList === undefined) return listing;
-    return merged([listing, strayInstances(instanceList, context), lostInstances(instanceList, context)]);
+    return together([listing, strayInstances(instanceList, context), lostInstances(instanceList, context)]);
   },
 };
 
@@ -39,15 +39,4 @@ function notListed({ message: why }: FailureView, until: Instant): Refusal {
 
 function dueSince(listed: InstanceListView | undefined): Instant {
   return listed === undefined ? Number.NEGATIVE_INFINITY : listed.at + listEveryMs;
-}
-
-function merged(decisions: readonly Decision[]): Decision {
-  const wakes = decisions.flatMap(({ wakeAt }) => wakeAt ?? []);
-  return {
-    commands: decisions.flatMap(({ commands }) => commands),
-    proposals: decisions.flatMap(({ proposals }) => proposals),
-    refusals: decisions.flatMap(({ refusals }) => refusals),
-    notices: decisions.flatMap(({ notices }) => notices),
-    wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes),
-  };
 }

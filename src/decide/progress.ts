@@ -3,6 +3,7 @@
 
 import { formatTime } from "../api/time.ts";
 import type { ActionView } from "../snapshot/views.ts";
+import { reasonOf } from "./conditions.ts";
 import type { ActionProgress, Command } from "./decision.ts";
 import type { Departing, Step, Wait } from "./termination-step.ts";
 
@@ -44,12 +45,7 @@ function unneeded({ drained, isDead }: Departing): string | undefined {
 }
 
 function waiting({ code, message, until }: NonNullable<Told["wait"]>): NonNullable<ActionProgress["waitingFor"]> {
-  return { reason: asReason(code), message, ...(until === undefined ? {} : { until }) };
-}
-
-/** As Kubernetes writes reasons: pod-stopping is PodStopping. */
-function asReason(code: string): string {
-  return code.replace(/(?:^|-)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  return { reason: reasonOf(code), message, ...(until === undefined ? {} : { until }) };
 }
 
 function saysSteps({ status }: ActionView, steps: NonNullable<ActionProgress["steps"]>): boolean {

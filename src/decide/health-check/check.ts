@@ -3,7 +3,7 @@
 
 import type { CheckView } from "../../snapshot/check-views.ts";
 import { isTrue } from "../conditions.ts";
-import { type Context, nothing, type Notice, type Decision } from "../decision.ts";
+import { type Context, nothing, type Notice, type Decision, together } from "../decision.ts";
 import type { Objection } from "../safety.ts";
 import { nextOf } from "../termination-step.ts";
 import { gateOf } from "./gate.ts";
@@ -14,7 +14,7 @@ import { deletions } from "./recovery.ts";
 import { type Findings, statusUpdate } from "./status.ts";
 import { type Storm, stormOf } from "./storm.ts";
 import { disablingOf, isInSight } from "./templates.ts";
-import { checkNotice, together } from "./words.ts";
+import { checkNotice } from "./words.ts";
 
 export function decideCheck(name: string, context: Context): Decision {
   const check = context.picture.checks.check(name);

@@ -5,7 +5,7 @@ import type { Resource } from "../../api/meta.ts";
 import { timedOutKey } from "../../api/node-health-check-contract.ts";
 import { formatTime, hourMs, type Instant } from "../../api/time.ts";
 import type { RemediationView, StepView } from "../../snapshot/check-views.ts";
-import { type Context, laneOfRemediation, nothing, type Decision } from "../decision.ts";
+import { type Context, laneOfRemediation, nothing, type Decision, together } from "../decision.ts";
 import { unstamped } from "../ledger.ts";
 import type { Objection } from "../safety.ts";
 import { refused, stepHold } from "./ask.ts";
@@ -13,7 +13,7 @@ import { edited, isMadeUnderAnother } from "./holds.ts";
 import { heldByAnother, takeLease } from "./lease.ts";
 import { isMadeBy, remediationFor, type RemediationManifest } from "./manifest.ts";
 import { isUnhealthy } from "./node-health.ts";
-import { checkNotice, type Patient, together, wakesAt } from "./words.ts";
+import { checkNotice, type Patient, wakesAt } from "./words.ts";
 import { targetOf } from "./objects.ts";
 
 /** What goes on for so long is worth a word. */

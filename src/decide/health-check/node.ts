@@ -5,7 +5,7 @@ import { confirmedHealthyKey } from "../../api/node-health-check-contract.ts";
 import { endedStep } from "../../snapshot/ended-remediations.ts";
 import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, NodeView } from "../../snapshot/views.ts";
-import { type Context, type ActionProgress, nothing, type Decision } from "../decision.ts";
+import { type Context, type ActionProgress, nothing, type Decision, together } from "../decision.ts";
 import { ask } from "./ask.ts";
 import { carryOn } from "./course.ts";
 import { isMadeUnderAnother } from "./holds.ts";
@@ -14,7 +14,7 @@ import { isMadeBy } from "./manifest.ts";
 import { healthOf, isHealthy, isUnhealthy } from "./node-health.ts";
 import { forgetDelay, recover } from "./recovery.ts";
 import { isInSight } from "./templates.ts";
-import { type Patient, together } from "./words.ts";
+import type { Patient } from "./words.ts";
 
 export function decideCheckedNode(name: string, context: Context): Decision {
   const node = context.picture.node(name);

@@ -3,7 +3,7 @@
 import type { Instant } from "../../api/time.ts";
 import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, NodeView } from "../../snapshot/views.ts";
-import type { Decision, Notice } from "../decision.ts";
+import type { Notice } from "../decision.ts";
 import type { Health } from "./node-health.ts";
 
 /** One node as it stands to one check. */
@@ -18,17 +18,6 @@ export type Patient = {
   /** The entry in the ledger that was opened for this check, if it is open and real. */
   readonly action: ActionView | undefined;
 };
-
-export function together(decisions: readonly Decision[]): Decision {
-  const wakes = decisions.flatMap(({ wakeAt }) => wakeAt ?? []);
-  return {
-    commands: decisions.flatMap(({ commands }) => commands),
-    proposals: decisions.flatMap(({ proposals }) => proposals),
-    refusals: decisions.flatMap(({ refusals }) => refusals),
-    notices: decisions.flatMap(({ notices }) => notices),
-    wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes),
-  };
-}
 
 export function wakesAt(instant: Instant | undefined, now: Instant): Instant | undefined {
   return instant !== undefined && instant > now && Number.isFinite(instant) ? instant : undefined;

@@ -4,9 +4,8 @@
 import type { RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView } from "../../snapshot/views.ts";
 import { sameConditions, withCondition } from "../conditions.ts";
-import { type Command, type ConditionChange, type Context, type Decision, nothing } from "../decision.ts";
+import { type Command, type ConditionChange, type Context, type Decision, nothing, together } from "../decision.ts";
 import { targetOf } from "../health-check/objects.ts";
-import { together } from "../health-check/words.ts";
 import { nextOf } from "../termination-step.ts";
 import type { Course } from "./course.ts";
 import { type Patient, patientOf } from "./patient.ts";
