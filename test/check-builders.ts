@@ -16,7 +16,8 @@ import type {
 } from "../src/snapshot/check-views.ts";
 import { projectCheck, projectRemediation } from "../src/snapshot/project-check.ts";
 import type { ActionView, NodeView } from "../src/snapshot/views.ts";
-import type { Context, RemediationCommand } from "../src/decide/decision.ts";
+import type { Context, Decision, RemediationCommand } from "../src/decide/decision.ts";
+import { decideCheckedNode } from "../src/decide/health-check/node.ts";
 
 const group = "test.example.org";
 export const apiVersion = `${group}/v1`;
@@ -193,4 +194,15 @@ export function remediating(check: CheckView, more: Parameters<typeof anAction>[
 /** The same, begun. */
 export function running(check: CheckView): ActionView {
   return remediating(check, { phase: "Running", status: { startedAt: formatTime(t0) } });
+}
+
+export const web = aCheck("web");
+
+/** What is decided about a node by the check web, over three nodes of which n0 is sick, unless the world says otherwise. */
+export function decideOn(world: CheckWorld, node = "n0"): Decision {
+  return decideCheckedNode(node, aCheckContext({ checks: [web], nodes: someNodes(3, 1), ...world }));
+}
+
+export function codesOn(world: CheckWorld, node = "n0"): readonly string[] {
+  return decideOn(world, node).refusals.map(({ code }) => code);
 }

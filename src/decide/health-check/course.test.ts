@@ -4,10 +4,8 @@ import type { NodeHealthCheckSpec } from "../../api/node-health-check.ts";
 import { leaseHolder } from "../../api/node-health-check-contract.ts";
 import { formatTime, minuteMs } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
-import { decideCheckedNode } from "./node.ts";
 import {
   aCheck,
-  aCheckContext,
   aLease,
   apiVersion,
   aRemediation,
@@ -19,17 +17,10 @@ import {
   templateRef,
   remediating,
   running,
+  web,
+  decideOn as decide,
+  codesOn as codes,
 } from "../../../test/check-builders.ts";
-
-const web = aCheck("web");
-
-function decide(world: CheckWorld, node = "n0") {
-  return decideCheckedNode(node, aCheckContext({ checks: [web], nodes: someNodes(3, 1), ...world }));
-}
-
-function codes(world: CheckWorld, node = "n0") {
-  return decide(world, node).refusals.map(({ code }) => code);
-}
 
 describe("a start", () => {
   test("takes the lease first, for the time of the step and a minute", () => {

@@ -16,17 +16,10 @@ import {
   someNodes,
   templateRef,
   running,
+  web,
+  decideOn as decide,
+  codesOn as codes,
 } from "../../../test/check-builders.ts";
-
-const web = aCheck("web");
-
-function decide(world: CheckWorld, node = "n0") {
-  return decideCheckedNode(node, aCheckContext({ checks: [web], nodes: someNodes(3, 1), ...world }));
-}
-
-function codes(world: CheckWorld, node = "n0") {
-  return decide(world, node).refusals.map(({ code }) => code);
-}
 
 describe("when a node is unhealthy", () => {
   const since = at("1h");

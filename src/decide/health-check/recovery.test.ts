@@ -3,10 +3,8 @@ import { aNode, at } from "../../../test/builders.ts";
 import { type Instant, secondMs } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
 import type { NodeView } from "../../snapshot/views.ts";
-import { decideCheckedNode } from "./node.ts";
 import {
   aCheck,
-  aCheckContext,
   aLease,
   aRemediation,
   type CheckWorld,
@@ -14,17 +12,10 @@ import {
   resourceOf,
   someNodes,
   running,
+  web,
+  decideOn as decide,
+  codesOn as codes,
 } from "../../../test/check-builders.ts";
-
-const web = aCheck("web");
-
-function decide(world: CheckWorld, node = "n0") {
-  return decideCheckedNode(node, aCheckContext({ checks: [web], nodes: someNodes(3, 1), ...world }));
-}
-
-function codes(world: CheckWorld, node = "n0") {
-  return decide(world, node).refusals.map(({ code }) => code);
-}
 
 describe("recovery", () => {
   const well = someNodes(3, 0);
