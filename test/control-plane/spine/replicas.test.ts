@@ -9,8 +9,18 @@ import { disruptionBudgets, pods } from "../../../src/control/resources.ts";
 import type { FettleProcess } from "../../spine/fettle-process.ts";
 import { processWorld } from "../../spine/process-world.ts";
 import { type Claim, Stage } from "../../spine/world.ts";
-import { type Identity, type Installed, installed, isMissing, shortLease } from "./installed.ts";
+import { type Identity, type Installed, installed, isMissing } from "./installed.ts";
 import { isWrite, type Request } from "./requests.ts";
+
+/**
+ * Long enough for an eviction: the server tries again for seconds while others write the same PodDisruptionBudget, and
+ * one that is cut off in between counts as a disruption for two minutes.
+ */
+const lease = [
+  "--leader-elect-lease-duration=10s",
+  "--leader-elect-renew-deadline=8s",
+  "--leader-elect-retry-period=1s",
+];
 
 describe.skipIf(isMissing)("processes of the controller", () => {
   let cluster: Installed;
@@ -22,7 +32,7 @@ describe.skipIf(isMissing)("processes of the controller", () => {
   afterAll(() => cluster?.stop());
 
   async function start(identity: Identity, ...flags: readonly string[]): Promise<FettleProcess> {
-    const process = await cluster.run(identity, { flags: [...shortLease, ...flags] });
+    const process = await cluster.run(identity, { flags: [...lease, ...flags] });
     running.push(process);
     return process;
   }
