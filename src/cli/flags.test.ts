@@ -8,7 +8,8 @@ const without = (...names: string[]) => usualControllers.filter(name => !names.i
 describe("--controllers", () => {
   test.each([
     ["*", usualControllers],
-    ["*,health-checks", controllers],
+    ["*,health-checks,disruption", controllers],
+    ["*,disruption", [...usualControllers, "disruption"]],
     ["*,-garbage", without("garbage")],
     ["-garbage,*", without("garbage")],
     [" * , -garbage ", without("garbage")],

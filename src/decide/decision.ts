@@ -308,11 +308,14 @@ export const controllers = [
   "repair",
   "provisioning",
   "health-checks",
+  "disruption",
 ] as const;
 export type ControllerName = (typeof controllers)[number];
 
 /** `*` means these: what is not whole yet is on only where it is named. */
-export const usualControllers: readonly ControllerName[] = controllers.filter(name => name !== "health-checks");
+export const usualControllers: readonly ControllerName[] = controllers.filter(
+  name => name !== "health-checks" && name !== "disruption",
+);
 
 /** One rule judges one subject at a time. */
 export type Rule = {

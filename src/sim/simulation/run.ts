@@ -3,7 +3,7 @@
 
 import { type Controller, type ControllerOptions, startController } from "../../control/controller.ts";
 import type { Clock, Feed, InstanceProvider, KubeApi } from "../../control/ports.ts";
-import { controllers, type JournalEntry, usualControllers } from "../../decide/decision.ts";
+import { type ControllerName, type JournalEntry, usualControllers } from "../../decide/decision.ts";
 import { rules } from "../../decide/rules.ts";
 import type { ApiServer } from "../api-server.ts";
 import { VirtualClock } from "../clock.ts";
@@ -154,6 +154,7 @@ class Run {
     const {
       dryRun = false,
       healthChecks = false,
+      disruption = false,
       foreignClaims = "ignore",
       repairUnset = "on",
     } = this.#scenario.controller ?? {};
@@ -165,7 +166,11 @@ class Run {
       rules,
       settings: { cluster: clusterName, dryRun, foreignClaims },
       repairUnset,
-      controllers: new Set(healthChecks ? controllers : usualControllers),
+      controllers: new Set<ControllerName>([
+        ...usualControllers,
+        ...(healthChecks ? (["health-checks"] as const) : []),
+        ...(disruption ? (["disruption"] as const) : []),
+      ]),
       leadership,
       // At the world's time, which its clock may have wrong.
       journal: (entry: JournalEntry) => this.#journal.add({ ...entry, at: clock.now() }),

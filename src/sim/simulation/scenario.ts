@@ -198,6 +198,7 @@ const Scenario = Struct("A scenario.", {
       dryRun: Optional(Flag("With --dry-run. Default false.")),
       foreignClaims: Optional(StringEnum("As --foreign-claims. Default ignore.", ["ignore", "repair"])),
       healthChecks: Optional(Flag("With --controllers='*,health-checks'. Default false.")),
+      disruption: Optional(Flag("With --controllers='*,disruption'; both may be. Default false.")),
       repairUnset: Optional(StringEnum("As --repair-unset. Default on.", ["on", "off"])),
     }),
   ),
