@@ -81,8 +81,16 @@ export type Command =
           readonly bootID: string;
         }
       | { readonly kind: "list-instances" }
-      /** Beside the turns; what it finds comes into the picture. `askedAt`: when it was due. */
-      | { readonly kind: "search"; readonly for: "provisioning"; readonly askedAt: Instant }
+      /**
+       * Beside the turns; what it finds comes into the picture. `askedAt`: when it was due. For disruption: `about` is a
+       * node that nobody else would name, since a gentle repair wants to know where its pods would go.
+       */
+      | {
+          readonly kind: "search";
+          readonly for: "provisioning" | "disruption";
+          readonly askedAt: Instant;
+          readonly about?: Target;
+        }
       | { readonly kind: "update-node"; readonly node: Target; readonly change: NodeChange }
       | { readonly kind: "delete-node"; readonly node: Target }
       | { readonly kind: "evict-pod"; readonly pod: Target & { readonly namespace: string } }
@@ -296,7 +304,12 @@ export type Context = {
   readonly epoch: number;
   /** Absent: by somebody who has seen nothing before. */
   readonly remembered?: Remembered;
+  /** What holds starts back beyond what the picture shows; of those that are written down and have not begun as well. */
+  readonly vetoes?: readonly Veto[];
 };
+
+/** Something that remembers more than the picture shows and may object; a person's own delete it is not asked about. */
+export type Veto = (proposal: Proposal, context: Context) => Omit<Refusal, "subject"> | undefined;
 
 /** The parts that --controllers can switch off. */
 export const controllers = [

@@ -15,13 +15,15 @@ import {
 import { type Effect, InFlight } from "./in-flight.ts";
 import { IndexedPicture } from "./indexed-picture.ts";
 import { type Identity, identityOf, type Kind, type View, type ViewByKind, versionOf } from "./kind.ts";
+import type { FoundMove, Move, MoveSearch, MovesFound, Stay } from "./moves.ts";
 import { PendingPods } from "./pending-pods.ts";
 import type { FailureView, Picture, ProviderView, Rival, Staleness, Subject, SubjectKind } from "./picture.ts";
-import type { Pending, Placement, Plan, PlannedClaim } from "./placement.ts";
+import { type Pending, type Placement, type Plan, type PlannedClaim, poolVersion } from "./placement.ts";
 import { type Projections, projections } from "./project.ts";
 import type { PoolOptions } from "./project-policy.ts";
 import { expectationOf, nameOf, type Sent } from "./sent.ts";
 import { type Shortage, Shortages } from "./shortages.ts";
+import { StandingMoves } from "./standing-moves.ts";
 import type { Change } from "./tables.ts";
 import type { ClaimView, InstanceListView, InstanceView, PodView } from "./views.ts";
 
@@ -68,6 +70,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     "csi-node": new InFlight(),
   };
   readonly #pending: PendingPods;
+  readonly #moves: StandingMoves;
   readonly #shortages = new Shortages();
   readonly #listeners: Listener[] = [];
   #dirty = new Set<Subject>();
@@ -80,8 +83,9 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     this.#pending = new PendingPods(this, {
       now,
       mark: subject => this.#dirty.add(subject),
-      moved: pod => this.#tell("pod", { before: pod, after: pod }),
+      moved: pod => this.#expectedElsewhere(pod),
     });
+    this.#moves = new StandingMoves(this, subject => this.#dirty.add(subject));
   }
 
   /** The same views in a fresh picture: every look-up has to agree, however this one came to be. */
@@ -95,6 +99,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     fresh.setStaleness(picture.#staleness);
     fresh.setRival(picture.#rival);
     fresh.#pending.adopt(picture.#pending);
+    fresh.#moves.adopt(picture.#moves);
     return fresh;
   }
 
@@ -127,6 +132,35 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   }
   plannedClaims(pool: string): readonly PlannedClaim[] {
     return this.#pending.plannedOf(pool);
+  }
+
+  get moves(): MoveSearch {
+    return this.#moves.summary;
+  }
+  moveOf(nodeUid: string): Move | undefined {
+    return this.#moves.of(nodeUid);
+  }
+  stayOf(nodeUid: string): Stay | undefined {
+    return this.#moves.stayOf(nodeUid);
+  }
+
+  /** A search for moves begins, comes to nothing, or has found some. */
+  beginMoves(): void {
+    this.#moves.begin();
+  }
+  abandonMoves(): void {
+    this.#moves.abandon();
+  }
+  settleMoves(found: MovesFound): void {
+    const versionOf = (name: string) => {
+      const pool = this.pool(name);
+      return pool && poolVersion(pool);
+    };
+    this.#moves.settle(found, versionOf);
+  }
+  /** Those that stand: the room that they need is promised. */
+  standingMoves(): readonly FoundMove[] {
+    return this.#moves.all();
   }
 
   /** Beside what rules read: what a search asks. Pods that are expected on a claim; nodes that are not to be used. */
@@ -234,6 +268,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   /** Something in the provider's view is not as it was. */
   providerChanged(): void {
     this.#pending.supplyChanged();
+    this.#moves.allChanged();
     this.#mark(concernedByProvider(this));
   }
 
@@ -309,8 +344,15 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     if (after === before) return;
     this.replace(kind, { before, after });
     this.#pending.changed(kind, { before, after });
+    this.#moves.changed(kind, { before, after });
     this.#tell(kind, { before, after });
     this.#mark(concernedByChange(this, kind, { before, after }));
+  }
+
+  #expectedElsewhere(pod: PodView): void {
+    const placement = this.placementOf(pod.uid);
+    if (placement?.on === "node") this.#moves.nominated(placement.name);
+    this.#tell("pod", { before: pod, after: pod });
   }
 
   #tell(kind: Kind, change: Change<View>): void {

@@ -23,3 +23,34 @@ export type Move = {
   /** When what it rests on was seen. */
   readonly at: Instant;
 };
+
+/** Why consolidation leaves a node where it is, as the last search found it. */
+export type Stay = { readonly short: string; readonly at: Instant };
+
+/** A move with what it rests on beside its own nodes and the pods on them. */
+export type FoundMove = {
+  readonly move: Move;
+  /** Where pods would go that go onto nodes which are there: the node's name by the pod's namespace and name. */
+  readonly places: ReadonlyMap<string, string>;
+  /** `poolVersion` by name, of the pools of the nodes and of the claims. */
+  readonly poolVersions: ReadonlyMap<string, string>;
+};
+
+/** The answer of a search. Moves that stood when it began, and still do, are kept. */
+export type MovesFound = {
+  readonly at: Instant;
+  readonly moves: readonly FoundMove[];
+  /** By the nodes' uids; those of earlier searches are forgotten. */
+  readonly stays: ReadonlyMap<string, Stay>;
+  /** By name: nodes that it did not come to. */
+  readonly unanswered: readonly string[];
+};
+
+/** When there is a reason to search again. */
+export type MoveSearch = {
+  /** Nodes of which the last answer is that they cannot go, or had better stay. */
+  readonly heldCount: number;
+  /** Something has changed since the last search that may let them. */
+  readonly isSupplyChanged: boolean;
+  readonly searchedAt: Instant;
+};

@@ -6,6 +6,7 @@ import type { Instant, Millis } from "../api/time.ts";
 import type { CheckPicture } from "./check-picture.ts";
 import type { ListedInstance } from "./instance.ts";
 import type { LaunchResult } from "./launch-result.ts";
+import type { Move, MoveSearch, Stay } from "./moves.ts";
 import type { Pending, Placement, PlannedClaim } from "./placement.ts";
 import type {
   ActionView,
@@ -139,6 +140,13 @@ export type Picture = {
   /** Claims that pods need of a pool and that do not exist yet. */
   plannedClaims(pool: string): readonly PlannedClaim[];
 
+  /** When there is a reason to search for moves again. */
+  readonly moves: MoveSearch;
+  /** Where the pods of a node would go; undefined: nobody has searched, or what was found stands no longer. */
+  moveOf(nodeUid: string): Move | undefined;
+  /** Why consolidation leaves the node; undefined: nobody has looked yet, or it would not. */
+  stayOf(nodeUid: string): Stay | undefined;
+
   pool(name: string): PoolView | undefined;
   pools(): Iterable<PoolView>;
 
@@ -148,6 +156,8 @@ export type Picture = {
   /** Not finished and carried out, also one that is only provisional yet; of dry runs see `dryRunsOn`. */
   openActionOn(nodeUid: string): ActionView | undefined;
   openActions(): Iterable<ActionView>;
+  /** Those that were decided as one command, finished ones and dry runs included. */
+  actionsOfBatch(batch: string): readonly ActionView[];
   dryRunsOn(nodeUid: string): readonly ActionView[];
   /** Shown only, and not over. */
   dryRuns(): Iterable<ActionView>;
