@@ -1,7 +1,8 @@
-// Runs the checks and suites one after another, says what each took, and ends with the plain count of all.
+// Runs the checks side by side and the suites one after another, says what each took, and ends with the plain count of
+// all.
 //   node scripts/test.mjs           everything (npm test)
 //   node scripts/test.mjs --fast    the checks and the unit tests (npm run check)
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -9,18 +10,23 @@ import { join, relative } from "node:path";
 const fast = process.argv.includes("--fast");
 const scratch = mkdtempSync(join(tmpdir(), "fettle-test-"));
 
-/** A check either holds or not: it counts as one test. */
-const check = (name, command, ...args) => ({ name, run: () => counted(spawn(command, args) === 0) });
+/** A check either holds or not: it counts as one test. What it says is told when it has ended. */
+const check = (name, command, ...args) => ({
+  name,
+  run: async () => {
+    const { status, stdout, stderr } = await ended(command, args);
+    console.log(`\n── ${name}\n${stdout}${stderr}`.trimEnd());
+    return counted(status === 0);
+  },
+});
 
 /** An architecture check that saw no modules has checked nothing, and fails. */
 const imports = {
   name: "imports",
-  run: () => {
-    const { stdout, status } = spawnSync(
-      "depcruise",
-      ["--config", ".dependency-cruiser.mjs", "-T", "json", "src", "test"],
-      { encoding: "utf8", maxBuffer: 1 << 28 },
-    );
+  run: async () => {
+    const args = ["--config", ".dependency-cruiser.mjs", "-T", "json", "src", "test"];
+    const { stdout, status } = await ended("depcruise", args);
+    console.log("\n── imports");
     if (!stdout.startsWith("{")) {
       console.log(`dependency-cruiser could not run (exit ${status})`);
       return counted(false);
@@ -36,7 +42,7 @@ const imports = {
 
 const suite = name => ({
   name,
-  run: () => {
+  run: async () => {
     const report = join(scratch, `${name}.json`);
     const code = spawn("vitest", [
       "run",
@@ -50,18 +56,25 @@ const suite = name => ({
   },
 });
 
-const steps = [
+const checks = [
   check("format", "biome", "format", "."),
   check("lint", "oxlint", "--type-aware", "--deny-warnings"),
   check("types", "tsc", "-p", "."),
   imports,
   check("dead code", "knip"),
-  suite("unit"),
-  ...(fast ? [] : [suite("property"), suite("contract"), suite("control-plane")]),
 ];
+const suites = (fast ? ["unit"] : ["unit", "property", "contract", "control-plane"]).map(suite);
 
 function counted(ok) {
   return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
+}
+
+function ended(command, args) {
+  return new Promise(resolve => {
+    execFile(command, args, { maxBuffer: 1 << 28 }, (error, stdout, stderr) =>
+      resolve({ status: error ? (error.code ?? 1) : 0, stdout, stderr }),
+    );
+  });
 }
 
 function spawn(command, args) {
@@ -102,14 +115,19 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 const rows = [];
 const startedAt = performance.now();
-for (const step of steps) {
-  console.log(`\n── ${step.name}`);
-  const since = performance.now();
-  const result = step.run();
-  for (const key of Object.keys(total)) total[key] += result[key];
-  rows.push([step.name, seconds(since), result]);
+await Promise.all(checks.map(each => timed(each)));
+for (const each of suites) {
+  console.log(`\n── ${each.name}`);
+  await timed(each);
 }
 rmSync(scratch, { recursive: true, force: true });
+
+async function timed({ name, run }) {
+  const since = performance.now();
+  const result = await run();
+  for (const key of Object.keys(total)) total[key] += result[key];
+  rows.push([name, seconds(since), result]);
+}
 
 const line = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ""}`;
