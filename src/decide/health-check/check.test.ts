@@ -348,6 +348,16 @@ describe("what disables a check", () => {
     );
   });
 
+  test("remediations that we may not read: it is told, and what was told of them before stays", () => {
+    const resource = resourceOf("FenceRemediation");
+    const kinds = { FenceRemediation: { state: "Forbidden", verb: "watch", resource } } as const;
+    const status = statusOf({ kinds });
+    expect(conditionOf({ kinds }, "Disabled")).toEqual(["True", "RemediationTemplateForbidden"]);
+    expect(status).toMatchObject({ phase: "Disabled", observedNodes: 3 });
+    expect(Object.keys(status ?? {})).not.toContain("unhealthyNodes");
+    expect(Object.keys(status ?? {})).not.toContain("healthyNodes");
+  });
+
   test("what cannot be understood; it can still be paused", () => {
     const spec = { remediationTemplate: { ...templateRef(), kind: "Nonsense" }, pauseRequests: ["me"] };
     const check = aCheck("web", { spec });

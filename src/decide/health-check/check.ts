@@ -13,7 +13,7 @@ import { healthOf } from "./node-health.ts";
 import { deletions } from "./recovery.ts";
 import { type Findings, statusUpdate } from "./status.ts";
 import { type Storm, stormOf } from "./storm.ts";
-import { disablingOf, isInSight } from "./templates.ts";
+import { disablingOf, sightOf } from "./templates.ts";
 import { checkNotice } from "./words.ts";
 
 export function decideCheck(name: string, context: Context): Decision {
@@ -22,9 +22,10 @@ export function decideCheck(name: string, context: Context): Decision {
   const gate = gateOf(check, context);
   const storm = stormOf(check, gate, context.now);
   const hold = checkHold(check, context);
-  const findings: Findings = { disabling: disablingOf(check, context), hold, storm };
+  const sight = sightOf(check, context);
+  const findings: Findings = { disabling: disablingOf(check, context), hold, storm, sight };
   // What has not been listed yet after a start is no news of the check.
-  const isPending = findings.disabling?.reason === "RemediationTemplatePending" || !isInSight(check, context);
+  const isPending = findings.disabling?.reason === "RemediationTemplatePending" || sight === "Pending";
   const update = isPending ? undefined : statusUpdate(check, findings, context);
   const dues = context.picture.checks.notHealthy(check).map(node => healthOf(node, check, context).dueAt);
   const told: Decision = {

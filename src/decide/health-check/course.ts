@@ -49,7 +49,8 @@ function timeOut({ step, made }: Progress, { node }: Patient, context: Context):
   if (!isOver(made, step, context.now)) return { ...nothing, wakeAt: wakesAt(endsAt, context.now) };
   const target = targetOf(made, context);
   if (made.succeeded?.status === "True" || target === undefined) return nothing;
-  const how = made.succeeded?.status === "False" ? `failed: ${made.succeeded.message}` : "had its time";
+  const how =
+    made.succeeded?.status === "False" ? `failed: ${made.succeeded.message || made.succeeded.reason}` : "had its time";
   const why = `${made.kind} ${made.name} ${how}, and node ${node.name} is not healthy.`;
   return {
     ...nothing,

@@ -13,7 +13,7 @@ import { giveBack } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
 import { healthOf, isHealthy, isUnhealthy } from "./node-health.ts";
 import { forgetDelay, recover } from "./recovery.ts";
-import { isInSight } from "./templates.ts";
+import { sightOf } from "./templates.ts";
 import type { Patient } from "./words.ts";
 
 export function decideCheckedNode(name: string, context: Context): Decision {
@@ -47,7 +47,8 @@ function patientOf(node: NodeView, check: CheckView, context: Context): Patient 
 function decidePatient(patient: Patient, context: Context): Decision {
   const { node, check, health, remediations, action, isSelected } = patient;
   // What is not understood or not seen whole is left as it is: a remediation that runs must not end by a doubt.
-  if (check.selector === undefined || !isInSight(check, context)) return ask({ ...patient, isSelected: true }, context);
+  if (check.selector === undefined || sightOf(check, context) !== "Whole")
+    return ask({ ...patient, isSelected: true }, context);
   if (action === undefined && remediations.length === 0) {
     const isAsked = context.picture.openActionOn(node.uid)?.spec.askedBy.uid === check.uid;
     // Between its entry and our seeing it, or while an older leader's entry is adopted.

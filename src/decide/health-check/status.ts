@@ -14,7 +14,7 @@ import { isOver } from "./course.ts";
 import { isMadeBy } from "./manifest.ts";
 import { healthOf, isHealthy, isUnhealthy, wellSince } from "./node-health.ts";
 import { type Storm, stormConditions } from "./storm.ts";
-import type { Disabling } from "./templates.ts";
+import type { Disabling, Sight } from "./templates.ts";
 
 type Status = Omit<NodeHealthCheckStatus, "conditions" | "lastUpdateTime" | "inFlightRemediations">;
 type Entry = NonNullable<NodeHealthCheckStatus["unhealthyNodes"]>[number];
@@ -25,6 +25,7 @@ export type Findings = {
   /** What holds back its starts. */
   readonly hold: Objection | undefined;
   readonly storm: Storm;
+  readonly sight: Sight;
 };
 
 /** As many as the kind's schema takes. */
@@ -53,14 +54,15 @@ function isWritten({ status }: CheckView, shall: Status): boolean {
 
 type Seen = { readonly findings: Findings; readonly entries: readonly Entry[] };
 
-function statusOf(check: CheckView, { findings, entries }: Seen, { picture: { checks } }: Context): Required<Status> {
+function statusOf(check: CheckView, { findings, entries }: Seen, { picture: { checks } }: Context): Status {
   const observedNodes = checks.selectedCount(check);
+  const told = { observedGeneration: check.generation, observedNodes, ...phaseOf(check, findings, entries) };
+  // Of remediations that we may not read, what was written while we could stays.
+  if (findings.sight === "Hidden") return told;
   return {
-    observedGeneration: check.generation,
-    observedNodes,
+    ...told,
     healthyNodes: observedNodes - checks.notHealthyCount(check),
     unhealthyNodes: [...entries].slice(0, entriesMax),
-    ...phaseOf(check, findings, entries),
   };
 }
 

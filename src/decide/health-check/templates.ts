@@ -137,7 +137,14 @@ function remediationKinds({ steps, status }: CheckView): readonly KindName[] {
   ];
 }
 
-/** Whether all of its remediations are in the picture: until then nothing is concluded from one that is missing. */
-export function isInSight(check: CheckView, { picture: { checks } }: Pick<Context, "picture">): boolean {
-  return remediationKinds(check).every(kind => ["Served", "NotFound"].includes(checks.kind(kind).state));
+/**
+ * Whether all of its remediations are in the picture: until then nothing is concluded from one that is missing. Pending:
+ * that will be known soon; Hidden: not before somebody grants it.
+ */
+export function sightOf(check: CheckView, { picture: { checks } }: Pick<Context, "picture">): Sight {
+  const states = remediationKinds(check).map(kind => checks.kind(kind).state);
+  if (states.includes("Forbidden")) return "Hidden";
+  return states.includes("Listing") ? "Pending" : "Whole";
 }
+
+export type Sight = "Whole" | "Pending" | "Hidden";

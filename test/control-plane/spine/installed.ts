@@ -99,7 +99,8 @@ async function identityOf(plane: ControlPlane): Promise<Identity> {
   return { token, credential: `JTI=${jti}` };
 }
 
-async function succeed(plane: ControlPlane, args: readonly string[], input?: string): Promise<string> {
+/** What kubectl prints; an error where it fails. */
+export async function succeed(plane: ControlPlane, args: readonly string[], input?: string): Promise<string> {
   const { code, stdout, stderr } = await plane.kubectl(args, input);
   if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
   return stdout;
