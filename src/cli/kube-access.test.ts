@@ -45,3 +45,9 @@ test("a file that is not there, a context that is not in it: one sentence each",
   );
   await expect(clusterConfig({ kubeconfig: file("one"), context: "x" }, {})).rejects.toThrow(/has no context "x"/);
 });
+
+test("the proxy of the environment, unless the kubeconfig names one", async () => {
+  const env = { HTTPS_PROXY: "http://proxy:3128", NO_PROXY: "two" };
+  expect((await clusterConfig({ kubeconfig: file("one") }, env)).proxyUrl).toBe("http://proxy:3128");
+  expect((await clusterConfig({ kubeconfig: file("two"), context: "two" }, env)).proxyUrl).toBeUndefined();
+});

@@ -3,6 +3,7 @@
 
 import { readFile } from "node:fs/promises";
 import { delimiter, dirname, resolve } from "node:path";
+import { environmentProxy } from "../kube/environment-proxy.ts";
 import { ConfigError } from "../kube/errors.ts";
 import { inClusterConfig } from "../kube/in-cluster.ts";
 import { type ClusterConfig, mergeKubeconfigs, parseKubeconfig, resolveContext } from "../kube/kubeconfig.ts";
@@ -13,9 +14,12 @@ export type ClusterChoice = { kubeconfig?: string; context?: string };
 export async function clusterConfig({ kubeconfig, context }: ClusterChoice, env: Io["env"]): Promise<ClusterConfig> {
   const files = (kubeconfig === undefined ? (env["KUBECONFIG"] ?? "").split(delimiter) : [kubeconfig]).filter(Boolean);
   try {
-    if (files.length > 0) return resolveContext(mergeKubeconfigs(await Promise.all(files.map(readConfig))), context);
-    const ours = inClusterConfig(env);
-    if (ours !== undefined) return ours;
+    const found =
+      files.length > 0
+        ? resolveContext(mergeKubeconfigs(await Promise.all(files.map(readConfig))), context)
+        : inClusterConfig(env);
+    const proxyUrl = found?.proxyUrl ?? (found && environmentProxy(found.server, env));
+    if (found !== undefined) return { ...found, ...(proxyUrl === undefined ? {} : { proxyUrl }) };
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause;
     throw new Failure(cause.message, { cause });
