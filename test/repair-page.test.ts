@@ -12,7 +12,17 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 const page = read("docs/repair.md");
 
 /** Where what holds a repair is said. */
-const rules = ["repair", "repair-hold", "readiness", "brake", "safety", "settle", "correlated", "arbitrate"];
+const rules = [
+  "repair",
+  "repair-hold",
+  "readiness",
+  "brake",
+  "safety",
+  "settle",
+  "correlated",
+  "successors",
+  "arbitrate",
+];
 
 test("each code of a refusal is told, and only those", () => {
   const sources = rules.map(name => read(`src/decide/${name}.ts`)).join("\n");

@@ -9,92 +9,18 @@ import {
   aCondition,
   aNode,
   aPool,
-  aProvider,
   aSafetyPolicy,
   at,
-  aWorld,
   type WorldOptions,
 } from "../../test/builders.ts";
-import { settings } from "../../test/termination-world.ts";
+import { Leader, pool, repairsIn } from "../../test/repair-leader.ts";
 import type { NodePoolSpec } from "../api/node-pool.ts";
 import { formatTime, type Instant, minuteMs } from "../api/time.ts";
 import { doNotRepairKey } from "../api/well-known.ts";
-import type { Command, Refusal } from "../decide/decision.ts";
-import { rules } from "../decide/rules.ts";
-import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
+import type { Command } from "../decide/decision.ts";
 import type { NodeView } from "../snapshot/views.ts";
-import { Turns } from "./turn.ts";
-
-const bad = (conditionType: string, conditionStatus: string) => ({
-  conditionType,
-  conditionStatus,
-  toleration: 30 * minuteMs,
-});
-const provider = aProvider({
-  repairStatements: [bad("Ready", "False"), bad("Ready", "Unknown"), bad("NetworkUnavailable", "True")],
-});
 
 const t0 = at("0s");
-
-/** Leads from `at` on, and has seen the nodes then. */
-class Leader {
-  readonly picture: ClusterPicture;
-  readonly turns: Turns;
-  readonly refused: Refusal[] = [];
-
-  constructor(world: WorldOptions, from: Instant) {
-    this.picture = aWorld({ provider, ...world });
-    this.turns = new Turns(this.picture, rules, {
-      refused: refusal => this.refused.push(refusal),
-      lifted: () => {},
-      asked: () => {},
-    });
-    for (const after of this.picture.nodes()) this.turns.observe({ after }, from);
-    this.turns.askAll(from);
-  }
-
-  show(after: NodeView, now: Instant): void {
-    const before = this.picture.node(after.name);
-    this.picture.put("node", after);
-    this.turns.observe({ ...(before ? { before } : {}), after }, now);
-  }
-
-  /** What is sent. */
-  decide(now: Instant): readonly Command[] {
-    const standing = this.turns.decide({ picture: this.picture, now, settings, epoch: 1 });
-    return standing.flatMap(({ decision }) => decision.commands);
-  }
-
-  /** The same, and what stands is what a look from scratch says. */
-  turn(now: Instant): readonly Command[] {
-    const sent = this.decide(now);
-    const [difference] = this.turns.verify({ picture: this.picture, now, settings, epoch: 1 });
-    if (difference !== undefined) throw new Error(difference);
-    return sent;
-  }
-
-  repairs(now: Instant): readonly string[] {
-    return repairsIn(this.turn(now));
-  }
-
-  codes(name: string): readonly string[] {
-    return this.turns.standing.refusals(`node/${name}`).map(({ code }) => code);
-  }
-}
-
-function repairsIn(commands: readonly Command[]): readonly string[] {
-  return commands.flatMap(command =>
-    command.kind === "open-action" && command.spec.action === "Repair" ? [command.spec.node.name] : [],
-  );
-}
-
-function pool(names: readonly string[], nodeOf: (name: string) => NodeView, spec: NodePoolSpec = {}): WorldOptions {
-  return {
-    pools: [aPool("web", { spec })],
-    claims: names.map(name => aClaim(name, { pool: "web" })),
-    nodes: names.map(nodeOf),
-  };
-}
 
 describe("seed 000", () => {
   const since = Date.parse("2024-11-01T15:02:48Z");

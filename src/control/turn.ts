@@ -4,10 +4,10 @@
 import { isEqual } from "../api/schema/correlate.ts";
 import { type Instant, secondMs } from "../api/time.ts";
 import { arbitrate, type Candidate } from "../decide/arbitrate.ts";
-import { decideBlocked } from "../decide/brake.ts";
+import { brakeVeto, decideBlocked } from "../decide/brake.ts";
 import { budgetLimits } from "../decide/budgets.ts";
 import type { NodeSeen } from "../decide/correlated.ts";
-import type { Context, Decision, Refusal, Rule } from "../decide/decision.ts";
+import type { Context, Decision, Refusal, Rule, Veto } from "../decide/decision.ts";
 import { laneOf, nothing } from "../decide/decision.ts";
 import { controlPlaneLimit, remediationVeto } from "../decide/health-check/holds.ts";
 import { checksOver, isSickByCheck } from "../decide/health-check/spread.ts";
@@ -15,6 +15,7 @@ import type { Health } from "../decide/remembered.ts";
 import { isOverdueIn, RepairMemory, sickIn } from "../decide/repair-memory.ts";
 import { SafetyMemory } from "../decide/safety-memory.ts";
 import { safetyStatus } from "../decide/safety-status.ts";
+import { successorsVeto } from "../decide/successors.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Subject, SubjectKind } from "../snapshot/picture.ts";
 import type { PoolView } from "../snapshot/views.ts";
@@ -109,7 +110,9 @@ export class Turns {
     }
     if (this.#asked.has("cluster")) this.#mustArbitrate = true;
     this.#recount(context);
-    const remembering = { ...context, remembered: this.#repair };
+    const { outbreaks } = this.#safety;
+    const remembering = { ...context, remembered: this.#repair, vetoes: this.#vetoes(context, this.#repair.health) };
+    if (this.#safety.outbreaks !== outbreaks) this.#mustArbitrate = true;
     const judged = [...this.#asked].flatMap(subject => this.#judge(subject, remembering));
     if (this.#mustArbitrate) judged.push(...this.#arbitrated(remembering));
     this.#asked.clear();
@@ -131,7 +134,8 @@ export class Turns {
     for (const { subject, decision } of this.standing.all()) if (isDue(decision, context.now)) this.#asked.add(subject);
     this.#recount(context);
     const picture = ClusterPicture.rebuilt(this.#picture);
-    const fresh = { ...context, picture, remembered: this.#repair.rebuilt({ picture, now: context.now }) };
+    const remembered = this.#repair.rebuilt({ picture, now: context.now });
+    const fresh = { ...context, picture, remembered, vetoes: this.#vetoes({ ...context, picture }, remembered.health) };
     const subjects = new Set(kinds.flatMap(kind => fresh.picture.subjects(kind)));
     for (const { rule, subject } of this.standing.all()) if (this.#hasRule(rule)) subjects.add(subject);
     const differences = [...subjects].flatMap(subject => {
@@ -169,6 +173,19 @@ export class Turns {
         if (pool !== undefined) this.#asked.add(`pool/${pool}`);
       }
     }
+    this.#askWhatHasNotBegun();
+  }
+
+  /** What is written down and has not begun is held by what holds back starts, which may be any of what has changed. */
+  #askWhatHasNotBegun(): void {
+    if (this.#asked.size === 0 && !this.#mustArbitrate) return;
+    for (const { name, status } of this.#picture.openActions()) {
+      if (status.startedAt === undefined) this.#asked.add(`action/${name}`);
+    }
+  }
+
+  #vetoes(context: Context, health: Health): readonly Veto[] {
+    return [...this.#safety.vetoes(context), brakeVeto(health), successorsVeto(context.picture)];
   }
 
   /** What is sick is the word of claim and pool, which may have come or changed since the node was seen. */
@@ -219,7 +236,7 @@ export class Turns {
 
   #arbitration(context: Context): Decision {
     const proposals: readonly Candidate[] = [...this.standing.proposals()];
-    const vetoes = [...this.#safety.vetoes(context), ...this.#repair.vetoes(), remediationVeto(context)];
+    const vetoes = [...(context.vetoes ?? []), remediationVeto(context)];
     const budgets = budgetLimits(poolsOf(proposals, context), this.#repair.health, context);
     const limits = [...budgets, controlPlaneLimit(context)];
     return arbitrate({ proposals, context, gates: { limits, vetoes } });

@@ -15,7 +15,7 @@ import {
 } from "../../test/builders.ts";
 import type { Evidence, NodeActionSpec } from "../api/node-action.ts";
 import type { NodePoolSpec } from "../api/node-pool.ts";
-import { formatTime } from "../api/time.ts";
+import { formatTime, parseDuration } from "../api/time.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import { ledgerRule, stillHolds } from "./actions.ts";
 import type { Context, Decision } from "./decision.ts";
@@ -346,8 +346,14 @@ describe("between the ledger and the first destructive call a reason still holds
   /** Of a sickness that has just begun, where it is borne for no time. */
   const young: Evidence = { ...unknown, since: formatTime(now), dueAt: formatTime(now), toleration: "0s" };
   const isSilent = aNode("a", { ready: "Unknown", since: at("30m") });
+  /** Who bears them for no time is no reason to give anything up. */
+  const provider = statesSick("0s");
   const judge = (evidence: Evidence[], live: Live, world: WorldOptions = {}, spec: Partial<NodeActionSpec> = {}) => {
-    const verdict = stillHolds(repair({ spec: { evidence, ...spec } }).spec, live, contextOf(world, now));
+    const verdict = stillHolds(
+      repair({ spec: { evidence, ...spec } }).spec,
+      live,
+      contextOf({ provider, ...world }, now),
+    );
     return verdict.holds ? "holds" : verdict.why;
   };
   const live: Live = { node: isSilent, claim: aClaim("a") };
@@ -364,13 +370,40 @@ describe("between the ledger and the first destructive call a reason still holds
           { conditionType: "Ready", conditionStatus: "Unknown", conditionReasons: ["Test"], toleration: "24h" },
         ],
       },
-      "Repair: Ready=Unknown (Test) is spec.repair.policies[0]'s now, which bears it for longer",
+      "Repair: Ready=Unknown (Test) is borne for longer now (spec.repair.policies[0])",
     ],
+    ["bears it as long as before", { defaultTolerationDuration: "30m" }, "holds"],
+    [
+      "bears it for a second longer now",
+      { defaultTolerationDuration: "1801s" },
+      "Repair: Ready=Unknown (Test) is borne for longer now (spec.repair.defaultTolerationDuration)",
+    ],
+    ["bears it for less now", { defaultTolerationDuration: "1m" }, "holds"],
   ])("a repair whose pool %s", (_, asks, verdict) => {
-    const node = { ...isSilent, conditions: [aCondition("Ready", "Unknown", { since: at("30m"), reason: "Test" })] };
     const pools = [aPool("web", { spec: { repair: asks } })];
-    const policy = { kind: "Provider", name: "test", path: "" } as const;
-    expect(judge([unknown], { node, claim: aClaim("a", { pool: "web" }) }, { pools }, { policy })).toBe(verdict);
+    expect(judge([unknown], ofPool, { pools, provider: statesSick("30m") })).toBe(verdict);
+  });
+
+  const reason = { since: at("30m"), reason: "Test" };
+  const ofPool: Live = {
+    node: { ...isSilent, conditions: [aCondition("Ready", "Unknown", reason)] },
+    claim: aClaim("a", { pool: "web" }),
+  };
+
+  test.each<[string, WorldOptions, string]>([
+    ["is gone", { pools: [] }, "Repair: NodePool web is not there to say what follows"],
+    [
+      "cannot be understood any more",
+      { pools: [{ ...aPool("web"), invalid: "a budget nobody can read" }] },
+      "Repair: NodePool web cannot be understood",
+    ],
+    [
+      "has lost the policy that made it one",
+      { pools: [aPool("web")], provider: aProvider() },
+      "Repair: nobody says any more that Ready=Unknown (Test) is sick",
+    ],
+  ])("a repair whose pool %s is given up", (_, world, verdict) => {
+    expect(judge([unknown], ofPool, world)).toBe(verdict);
   });
 
   test.each<[string, Evidence[], Live, string]>([
@@ -672,6 +705,17 @@ describe("between the ledger and the first destructive call a reason still holds
     );
   });
 });
+
+function statesSick(toleration: string) {
+  const parsed = parseDuration(toleration);
+  const borne = parsed.ok ? parsed.value : 0;
+  const repairStatements = ["False", "Unknown"].map(conditionStatus => ({
+    conditionType: "Ready",
+    conditionStatus,
+    toleration: borne,
+  }));
+  return aProvider({ repairStatements });
+}
 
 const claimRef = (name: string) => ({ name, uid: `${name}-claim-uid` });
 const scaleDown = (name: string) => ({ action: "ScaleDown", claim: claimRef(name) }) as const;

@@ -13,7 +13,7 @@ import { servedClass } from "./node-class.ts";
 import { noLongerAsked } from "./repair-again.ts";
 import { ofNode, repairHold } from "./repair-hold.ts";
 import { retire } from "./retention.ts";
-import { isPersonsDelete, type Objection, policyHold } from "./safety.ts";
+import { isPersonsDelete, type Objection, policyHold, vetoed } from "./safety.ts";
 
 /** How long an action may wait for its start; then its reason is asked for anew. */
 const startMaxMs = 10 * minuteMs;
@@ -41,7 +41,7 @@ export function stillHolds(spec: NodeActionSpec, live: Live, context: Context): 
 
 /** Why one reason of an action does not hold now. Asked before it joins what has begun, too: it may turn it into force. */
 export function doubtOf(
-  { action, evidence, policy }: Pick<NodeActionSpec, "action" | "evidence" | "policy">,
+  { action, evidence }: Pick<NodeActionSpec, "action" | "evidence">,
   live: Live,
   context: Context,
 ): string | undefined {
@@ -49,8 +49,7 @@ export function doubtOf(
   const pool = claim?.pool === undefined ? undefined : context.picture.pool(claim.pool);
   const isHeld = action === "Repair" && node !== undefined;
   const held = isHeld ? repairHold(ofNode({ node, claim, pool }), context.now) : undefined;
-  const asked = { evidence, ...(policy ? { policy } : {}) };
-  const unasked = isHeld && claim ? noLongerAsked(asked, { node, claim }, context.picture) : undefined;
+  const unasked = isHeld && claim ? noLongerAsked(evidence, { node, claim }, context.picture) : undefined;
   const why = held?.message ?? contradiction(evidence, live, context) ?? unasked;
   return why === undefined ? undefined : `${action}: ${why}`;
 }
@@ -226,10 +225,15 @@ function start(action: ActionView, context: Context): Decision {
   return { ...refused, wakeAt: Math.min(retryAt, end ?? retryAt) };
 }
 
-/** The policy may have changed since the entry was written, by whoever wrote it. What has begun goes on. */
+/**
+ * What holds starts back may have changed since the entry was written, by whoever wrote it: the policy, the pool's health,
+ * a failure that spreads. What has begun goes on.
+ */
 function startHold(action: ActionView, context: Context): Objection | undefined {
   if (hasStarted(action) || isPersonsDelete(action.spec, context)) return undefined;
-  return policyHold(action.spec, context);
+  const { deadline: _deadline, ...asked } = action.spec;
+  const proposal = { ...asked, dueAt: startBefore(action, 0) };
+  return policyHold(action.spec, context) ?? vetoed(proposal, context.vetoes, context);
 }
 
 function waitsFor(action: ActionView, hold: Objection, giveUpAt = Number.POSITIVE_INFINITY): Decision {

@@ -5,12 +5,12 @@ import { formatTime, type Instant, minuteMs } from "../api/time.ts";
 import type { Subject } from "../snapshot/picture.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import { capLimits, freeAt, type Limit } from "./caps.ts";
-import type { Command, Context, Decision, Notice, Proposal, Refusal } from "./decision.ts";
+import type { Command, Context, Decision, Notice, Proposal, Refusal, Veto } from "./decision.ts";
 import { closedDryRuns, dryRunWord, openDryRun, shownOnly } from "./dry-run.ts";
 import { canJoin, join } from "./join.ts";
 import { actionSpec, nextAttempt, type Permission } from "./ledger.ts";
 import { type LedgerAction, rankOf } from "./precedence.ts";
-import { isPersonsDelete, objection, type Objection, type Veto } from "./safety.ts";
+import { isPersonsDelete, objection, type Objection, vetoed } from "./safety.ts";
 
 /** A proposal, with the rule that made it and the subject that the rule judged. */
 export type Candidate = { readonly subject: Subject; readonly rule: string; readonly proposal: Proposal };
@@ -134,7 +134,7 @@ function verdictOn(one: Case, pass: Pass): Verdict {
   const going = alreadyGoing(proposal, open, pass);
   if (going !== undefined) return { objection: going, keepsNode: true };
   const isPersons = isPersonsDelete(proposal, context);
-  const held = isPersons ? undefined : (vetoed(proposal, pass) ?? triedBefore(one, context));
+  const held = isPersons ? undefined : (vetoed(proposal, pass.vetoes, context) ?? triedBefore(one, context));
   if (held !== undefined) return { objection: held };
   if (open !== undefined) return { joins: open };
   if (isPersons) return { leave: [] };
@@ -172,14 +172,6 @@ function alreadyGoing(proposal: Proposal, open: ActionView | undefined, pass: Pa
   if (!canJoin(proposal, open)) return { code, message: `${under}.`, liftedBy };
   if (!open.isProvisional) return undefined;
   return { code, message: `${under}, which is being written.`, liftedBy: `the server's answer for ${open.name}` };
-}
-
-function vetoed(proposal: Proposal, { vetoes, context }: Pass): Objection | undefined {
-  for (const veto of vetoes) {
-    const found = veto(proposal, context);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 function triedBefore({ proposal, dryRun }: Case, { picture, now }: Context): Objection | undefined {

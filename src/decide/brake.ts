@@ -14,10 +14,11 @@ import {
   nothing,
   type Proposal,
   type Target,
+  type Veto,
 } from "./decision.ts";
 import { classOf } from "./precedence.ts";
 import { rulesWithoutPool } from "./repair-policy.ts";
-import type { Objection, Veto } from "./safety.ts";
+import type { Objection } from "./safety.ts";
 
 /** What is held is looked at again whenever something changes, and in any case so often. */
 const lookEveryMs = 5 * minuteMs;
@@ -31,7 +32,7 @@ export function brakeVeto(health: Health): Veto {
   };
 }
 
-function poolOf({ claim }: Proposal, { picture }: Context): PoolView | undefined {
+export function poolOf({ claim }: Proposal, { picture }: Context): PoolView | undefined {
   const name = claim && picture.claim(claim.name)?.pool;
   return name === undefined ? undefined : picture.pool(name);
 }

@@ -2,6 +2,7 @@
 // is repaired for it. Remembers which node has what since when, and since when it is no longer so many.
 
 import { type Amount, parseAmount } from "../api/amount.ts";
+import { isEqual } from "../api/schema/correlate.ts";
 import { formatTime, type Instant, type Millis, parseDuration } from "../api/time.ts";
 import type { Picture } from "../snapshot/picture.ts";
 import type { ConditionView, NodeView, SafetyView } from "../snapshot/views.ts";
@@ -84,7 +85,8 @@ export class CorrelatedFailures {
       if (found.has(key) || now >= belowSince + clearAfterMs) continue;
       found.set(key, { ...outbreak, nodes: this.#countOf(outbreak), belowSince });
     }
-    this.#outbreaks = found;
+    // The same map while it says the same: whoever compares sees whether something has changed.
+    if (!isEqual([...found], [...this.#outbreaks])) this.#outbreaks = found;
   }
 
   #of(pair: Pair): { readonly onsets: Onsets } {

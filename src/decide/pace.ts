@@ -34,7 +34,7 @@ export function repairsUnderWay(
 }
 
 /** A reboot leaves the node; one that was given up before its start took nothing; replacements came before. */
-function hasTakenFrom({ name }: PoolView, { spec, status }: ActionView): boolean {
+export function hasTakenFrom({ name }: PoolView, { spec, status }: ActionView): boolean {
   if (spec.action !== "Repair" || spec.method !== "Terminate" || spec.nodePool !== name) return false;
   return (status.phase !== "Abandoned" || status.startedAt !== undefined) && !spec.replacements?.length;
 }

@@ -1,7 +1,7 @@
-// Whether the pool still says what a repair was opened for: its mode and its policies may have changed since, and so may
-// the reason of the condition. Knows no time.
+// Whether the pool still says what a repair was opened for: it may have gone or changed its mode or policies since, and so
+// may the reason of the condition. Knows no time: what is borne for longer now has to be due by that, and asked for anew.
 
-import type { Evidence, NodeActionSpec } from "../api/node-action.ts";
+import type { Evidence } from "../api/node-action.ts";
 import { parseDuration } from "../api/time.ts";
 import type { Picture } from "../snapshot/picture.ts";
 import type { ClaimView, NodeView } from "../snapshot/views.ts";
@@ -12,20 +12,18 @@ type Patient = { readonly node: NodeView; readonly claim: ClaimView };
 
 /** Why nothing of the evidence makes it a repair any more; undefined: something does. */
 export function noLongerAsked(
-  { evidence, policy }: Pick<NodeActionSpec, "evidence" | "policy">,
+  evidence: readonly Evidence[],
   { node, claim }: Patient,
   picture: Picture,
 ): string | undefined {
   const rules = rulesFor(claim, picture);
-  // Without its pool nobody has said otherwise.
-  if (rules === undefined) return undefined;
-  const whys = evidence.map(one => notAskedFor(one, { node, rules, policy }));
+  if (rules === undefined) return `NodePool ${claim.pool} is not there to say what follows`;
+  if (rules.pool?.invalid !== undefined) return `NodePool ${rules.pool.name} cannot be understood`;
+  const whys = evidence.map(one => notAskedFor(one, node, rules));
   return whys.includes(undefined) ? undefined : whys.join("; ");
 }
 
-type Asked = { readonly node: NodeView; readonly rules: RepairRules; readonly policy: NodeActionSpec["policy"] };
-
-function notAskedFor(evidence: Evidence, { node, rules, policy }: Asked): string | undefined {
+function notAskedFor(evidence: Evidence, node: NodeView, rules: RepairRules): string | undefined {
   if (evidence.kind === "NeverReady") return notEnabled(rules.repair);
   if (evidence.kind !== "Condition" && evidence.kind !== "Flapping") return undefined;
   const condition = conditionOf(node.conditions, evidence.conditionType ?? "");
@@ -33,13 +31,10 @@ function notAskedFor(evidence: Evidence, { node, rules, policy }: Asked): string
   if (condition === undefined) return undefined;
   const ruling = rulingOn(condition, rules);
   const state = `${condition.type}=${condition.status} (${condition.reason})`;
-  if (ruling === undefined) return notEnabled(rules.repair);
+  if (ruling === undefined) return notEnabled(rules.repair) ?? `nobody says any more that ${state} is sick`;
   const borne = parseDuration(evidence.toleration ?? "0s");
   const isLonger = !ruling.toleration.ok || !borne.ok || ruling.toleration.value > borne.value;
-  // Another policy may well have it now; what it bears for longer has to be due by that one.
-  if (policy?.path !== undefined && ruling.place.path !== policy.path && isLonger) {
-    return `${state} is ${ruling.place.path ?? ruling.place.kind}'s now, which bears it for longer`;
-  }
+  if (isLonger) return `${state} is borne for longer now (${ruling.place.path ?? ruling.place.kind})`;
   return notEnabled(ruling.treatment);
 }
 

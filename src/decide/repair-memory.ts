@@ -4,13 +4,11 @@
 import type { Instant } from "../api/time.ts";
 import type { Picture, Subject } from "../snapshot/picture.ts";
 import type { NodeView } from "../snapshot/views.ts";
-import { brakeVeto } from "./brake.ts";
 import { HealthCounts, type Recounted } from "./brake-counts.ts";
 import type { IsSick, NodeSeen } from "./correlated.ts";
 import { hasBeenReady, readyBy } from "./readiness.ts";
 import type { Health, Remembered, Sight } from "./remembered.ts";
 import { rulesFor, rulesWithoutPool, rulingOn } from "./repair-policy.ts";
-import type { Veto } from "./safety.ts";
 import { ConditionMemory } from "./sickness-history.ts";
 
 type Looking = { readonly picture: Picture; readonly now: Instant };
@@ -25,11 +23,6 @@ export class RepairMemory implements Remembered {
 
   get health(): Health {
     return this.#counts;
-  }
-
-  /** Before the arbiter: what speaks against a start now. */
-  vetoes(): readonly Veto[] {
-    return [brakeVeto(this.#counts)];
   }
 
   /** For every visible change of a node. */

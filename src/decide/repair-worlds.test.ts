@@ -10,6 +10,7 @@ import { formatTime, type Instant, minuteMs } from "../api/time.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { ActionView, NodeView } from "../snapshot/views.ts";
 import { arbitrate, type Candidate } from "./arbitrate.ts";
+import { brakeVeto } from "./brake.ts";
 import { budgetLimits } from "./budgets.ts";
 import type { Command, Context } from "./decision.ts";
 import { decideRepair } from "./repair.ts";
@@ -121,7 +122,11 @@ class Cluster {
       return proposals.map(proposal => ({ subject: `node/${name}` as const, rule: "repair", proposal }));
     });
     const limits = budgetLimits(picture.pools(), memory.health, context);
-    const { commands } = arbitrate({ proposals: candidates, context, gates: { limits, vetoes: memory.vetoes() } });
+    const { commands } = arbitrate({
+      proposals: candidates,
+      context,
+      gates: { limits, vetoes: [brakeVeto(memory.health)] },
+    });
     return commands.flatMap(command => this.#grant(command));
   }
 

@@ -4,8 +4,7 @@
 import type { Instant } from "../api/time.ts";
 import type { NodeView } from "../snapshot/views.ts";
 import { CorrelatedFailures, correlatedVeto, type IsSick, type NodeSeen, type Outbreaks } from "./correlated.ts";
-import type { Context } from "./decision.ts";
-import type { Veto } from "./safety.ts";
+import type { Context, Veto } from "./decision.ts";
 import { Settling, type Spread } from "./settle.ts";
 
 type Observing = Pick<Context, "picture" | "now"> & {

@@ -4,20 +4,26 @@
 import { matches, selectorOf } from "../api/selector.ts";
 import { formatTime } from "../api/time.ts";
 import type { NodeView } from "../snapshot/views.ts";
-import type { Context, Proposal, Refusal } from "./decision.ts";
+import type { Context, Proposal, Refusal, Veto } from "./decision.ts";
 import { instantOf, joinLane } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
 import { classOf } from "./precedence.ts";
 
 export type Objection = Omit<Refusal, "subject">;
 
-/** Something that remembers more than the picture shows and may object; a person's own delete it is not asked about. */
-export type Veto = (proposal: Proposal, context: Context) => Objection | undefined;
-
 export function objection(proposal: Proposal, context: Context): Objection | undefined {
   const doubt = stale(context) ?? absent(proposal, context) ?? notOurs(proposal, context);
   if (doubt !== undefined || isPersonsDelete(proposal, context)) return doubt;
   return notDue(proposal, context) ?? notConfirmed(proposal, context) ?? policyHold(proposal, context);
+}
+
+/** The first that objects. */
+export function vetoed(proposal: Proposal, vetoes: readonly Veto[] = [], context: Context): Objection | undefined {
+  for (const veto of vetoes) {
+    const found = veto(proposal, context);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** What the SafetyPolicy says against a start: of an action that is asked for, and again of one that is written down. */

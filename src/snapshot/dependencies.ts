@@ -3,7 +3,7 @@
 
 import { isEqual } from "../api/schema/correlate.ts";
 import { nodeOfLease } from "../api/node-health-check-contract.ts";
-import { doNotRepairKey } from "../api/well-known.ts";
+import { doNotRepairKey, launchRecordKey } from "../api/well-known.ts";
 import type { IndexedPicture } from "./indexed-picture.ts";
 import type { Kind, View } from "./kind.ts";
 import { launchResultOf } from "./launch-result.ts";
@@ -152,6 +152,8 @@ function* byPool(picture: IndexedPicture, change: Change<PoolView>): Subjects {
     for (const node of picture.nodesOfPool(name)) yield `node/${node.name}`;
     yield* picture.openActionsOfPool(name).map(actionSubject);
   } else if (!isEqual(launchStateOf(before), launchStateOf(after))) {
+    // How its latest launch ended may hold its repairs, or free them.
+    if (before?.annotations[launchRecordKey] !== after?.annotations[launchRecordKey]) yield "cluster";
     yield* picture.claimsOfPool(name).flatMap(claim => (isLaunched(claim) ? [] : [claimSubject(claim)]));
   }
 }
