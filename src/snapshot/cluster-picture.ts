@@ -17,6 +17,7 @@ import { IndexedPicture } from "./indexed-picture.ts";
 import { type Identity, identityOf, type Kind, type View, type ViewByKind, versionOf } from "./kind.ts";
 import type { FoundMove, Move, MoveSearch, MovesFound, Stay } from "./moves.ts";
 import { PendingPods } from "./pending-pods.ts";
+import { PodEvents } from "./pod-events.ts";
 import type { FailureView, Picture, ProviderView, Rival, Staleness, Subject, SubjectKind } from "./picture.ts";
 import { type Pending, type Placement, type Plan, type PlannedClaim, poolVersion } from "./placement.ts";
 import { type Projections, projections } from "./project.ts";
@@ -25,7 +26,7 @@ import { expectationOf, nameOf, type Sent } from "./sent.ts";
 import { type Shortage, Shortages } from "./shortages.ts";
 import { StandingMoves } from "./standing-moves.ts";
 import type { Change } from "./tables.ts";
-import type { ClaimView, InstanceListView, InstanceView, PodView } from "./views.ts";
+import type { ClaimView, InstanceListView, InstanceView, NodeView, PodView } from "./views.ts";
 
 /** `now`: for what is counted from when we saw it. */
 type PictureOptions = PoolOptions & { readonly now?: () => Instant };
@@ -71,6 +72,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   };
   readonly #pending: PendingPods;
   readonly #moves: StandingMoves;
+  readonly #podEvents: PodEvents;
   readonly #shortages = new Shortages();
   readonly #listeners: Listener[] = [];
   #dirty = new Set<Subject>();
@@ -86,6 +88,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
       moved: pod => this.#expectedElsewhere(pod),
     });
     this.#moves = new StandingMoves(this, subject => this.#dirty.add(subject));
+    this.#podEvents = new PodEvents(now);
   }
 
   /** The same views in a fresh picture: every look-up has to agree, however this one came to be. */
@@ -100,6 +103,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     fresh.setRival(picture.#rival);
     fresh.#pending.adopt(picture.#pending);
     fresh.#moves.adopt(picture.#moves);
+    fresh.#podEvents.adopt(picture.#podEvents);
     return fresh;
   }
 
@@ -132,6 +136,14 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   }
   plannedClaims(pool: string): readonly PlannedClaim[] {
     return this.#pending.plannedOf(pool);
+  }
+
+  podsExpectedOn(node: NodeView): readonly PodView[] {
+    const claim = this.claimOf(node);
+    return [...this.#pending.expectedOnNode(node.name), ...(claim ? this.#pending.expectedOn(claim.name) : [])];
+  }
+  podEventOn(nodeName: string): Instant | undefined {
+    return this.#podEvents.on(nodeName);
   }
 
   get moves(): MoveSearch {
@@ -343,6 +355,9 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     const after = next(before);
     if (after === before) return;
     this.replace(kind, { before, after });
+    // The kind says which views these are.
+    if (kind === "pod") this.#podEvents.changed({ before, after } as Change<PodView>);
+    if (kind === "node" && after === undefined) this.#podEvents.forget(name);
     this.#pending.changed(kind, { before, after });
     this.#moves.changed(kind, { before, after });
     this.#tell(kind, { before, after });

@@ -145,18 +145,32 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
     p => p.put("claim", aClaim("x", { providerID: "test:///c" })),
     ["claim/x", "claim/c", "node/c", "cluster"],
   ],
-  ["a pod: the claim of its node", p => p.put("pod", aPod("new", { on: "b" })), ["claim/b"]],
+  ["a pod: its node and the claim", p => p.put("pod", aPod("new", { on: "b" })), ["claim/b", "node/b"]],
+  [
+    "what a pod asks for: the claim of its node, and not the node, which it does not hold by that",
+    p => p.put("pod", { ...(p.pod("default", "web") ?? aPod("web")), volumeClaims: ["other"] }),
+    ["claim/a"],
+  ],
   ["a pod that nobody has placed: nobody", p => p.put("pod", aPod("new")), []],
   ["a pod on a node without a claim: nobody", p => p.put("pod", aPod("new", { on: "u" })), []],
   [
-    "a pod that goes from a node that is going: its claim, and the search for another node",
+    "a pod that goes from a node that is going: node and claim, and the search for another node",
     p => p.remove("pod", aPod("web", { on: "a" })),
-    ["claim/a", "cluster", "pod/default/web"],
+    ["claim/a", "node/a", "cluster", "pod/default/web"],
   ],
   ["the same pod once more: nobody", p => p.put("pod", p.pod("default", "web") ?? aPod("web")), []],
   [
-    "a budget: drains that it may hold up",
+    "a budget that lets pods go again: drains that it held up, and the nodes of its pods",
     p => p.put("disruption-budget", aBudget("web", { disruptionsAllowed: 1 })),
+    ["claim/a", "node/a"],
+  ],
+  [
+    "how many more a budget lets go: drains that it may hold up",
+    p => {
+      p.put("disruption-budget", aBudget("web", { disruptionsAllowed: 1 }));
+      p.takeDirty();
+      p.put("disruption-budget", aBudget("web", { disruptionsAllowed: 2 }));
+    },
     ["claim/a"],
   ],
   [
@@ -219,9 +233,9 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
     ["cluster", "pool/p", "pool/q", "action/going", "claim/n"],
   ],
   [
-    "the provider: pools and claims before their launch",
+    "the provider: pools and claims, which may have drifted",
     p => p.providerChanged(),
-    ["cluster", "pool/p", "pool/q", "claim/n"],
+    ["cluster", "pool/p", "pool/q", "claim/a", "claim/b", "claim/c", "claim/h", "claim/n"],
   ],
   [
     "an instance: its claim, the action on it, the cluster",
@@ -278,7 +292,7 @@ describe("who is looked at again after", () => {
 
 describe("while a pool has more claims than replicas, it is looked at again after", () => {
   test.each<[string, (picture: ClusterPicture) => void, Subject[]]>([
-    ["a pod on its nodes", p => p.put("pod", aPod("new", { on: "b" })), ["claim/b", "pool/p"]],
+    ["a pod on its nodes", p => p.put("pod", aPod("new", { on: "b" })), ["claim/b", "node/b", "pool/p"]],
     ["a taint of a node", p => p.put("node", aNode("b", { isCordoned: true })), ["node/b", "claim/b", "pool/p"]],
     [
       "any change of a claim",

@@ -3,6 +3,7 @@
 
 import { isEqual } from "../api/schema/correlate.ts";
 import { nodeOfLease } from "../api/node-health-check-contract.ts";
+import { matches } from "../api/selector.ts";
 import { doNotRepairKey, launchRecordKey } from "../api/well-known.ts";
 import type { IndexedPicture } from "./indexed-picture.ts";
 import type { Kind, View } from "./kind.ts";
@@ -130,8 +131,20 @@ function* byNodeless(picture: IndexedPicture, { before, after }: Change<ClaimVie
 function* byPod(picture: IndexedPicture, change: Change<PodView>): Subjects {
   for (const nodeName of new Set(states(change).map(pod => pod.nodeName))) {
     if (nodeName === undefined) continue;
-    for (const claim of claimsOnNode(picture, nodeName)) yield* claimAndSurplus(picture, claim);
+    const claims = claimsOnNode(picture, nodeName);
+    for (const claim of claims) yield* claimAndSurplus(picture, claim);
+    if (claims.length > 0 && isSeenByDisruption(change)) yield `node/${nodeName}`;
   }
+}
+
+// What holds a node, or may be moved from it. Not its phase while it runs, nor what it asks for.
+function isSeenByDisruption({ before, after }: Change<PodView>): boolean {
+  const seen = (pod: PodView | undefined) => {
+    if (pod === undefined) return undefined;
+    const { uid, nodeName, labels, doNotDisrupt, startedAt, isReady, deletionAt, phase } = pod;
+    return { uid, nodeName, labels, doNotDisrupt, startedAt, isReady, deletionAt, phase };
+  };
+  return !isEqual(seen(before), seen(after));
 }
 
 // Which of too many replicas goes first is told by all of each claim, its node and the pods that run there.
@@ -201,10 +214,21 @@ function isPendingScaleDown({ spec, status }: ActionView): boolean {
   return spec.action === "ScaleDown" && status.startedAt === undefined;
 }
 
-// Budgets hold up only drains.
+// Budgets hold up drains, and keep from going what has not begun to.
 function byBudget(picture: IndexedPicture, change: Change<DisruptionBudgetView>): Subjects {
   const namespaces = new Set(states(change).map(({ namespace }) => namespace));
-  return draining(picture, pod => namespaces.has(pod.namespace));
+  return [...draining(picture, pod => namespaces.has(pod.namespace)), ...nodesUnder(picture, change)];
+}
+
+// Only whether it lets any pod go: how many it does changes with every pod that becomes ready.
+function nodesUnder(picture: IndexedPicture, { before, after }: Change<DisruptionBudgetView>): Subject[] {
+  const word = (budget: DisruptionBudgetView | undefined) =>
+    budget && { ...budget, disruptionsAllowed: budget.disruptionsAllowed > 0 };
+  if (isEqual(word(before), word(after))) return [];
+  const isUnder = ({ labels }: PodView) =>
+    states({ before, after }).some(({ selector }) => selector !== undefined && matches(selector, labels));
+  const pods = picture.podsIn((after ?? before)?.namespace ?? "").filter(isUnder);
+  return [...new Set(pods.flatMap(({ nodeName }) => nodeName ?? []))].map((name): Subject => `node/${name}`);
 }
 
 function byVolumeClaim(picture: IndexedPicture, change: Change<VolumeClaimView>): Subjects {
@@ -219,10 +243,10 @@ function draining(picture: IndexedPicture, concerns: (pod: PodView) => boolean):
   return claims.map(claimSubject);
 }
 
-/** Before a launch the provider's word on classes and types decides; after it, only that on the instance. */
+/** Before a launch the provider's word on classes and types decides; after it, whether the claim has drifted. */
 export function concernedByProvider(picture: IndexedPicture): Subject[] {
-  const unlaunched = picture.claims().filter(claim => !isLaunched(claim));
-  return ["cluster", ...picture.pools().map(({ name }): Subject => `pool/${name}`), ...unlaunched.map(claimSubject)];
+  const pools = picture.pools().map(({ name }): Subject => `pool/${name}`);
+  return ["cluster", ...pools, ...picture.claims().map(claimSubject)];
 }
 
 export function concernedByInstance(picture: IndexedPicture, providerID: string): Subject[] {

@@ -102,6 +102,10 @@ export class PendingPods {
     return this.#expected.on("claim", claim).flatMap(uid => this.#wanting.get(uid) ?? []);
   }
 
+  expectedOnNode(name: string): readonly PodView[] {
+    return this.#expected.on("node", name).flatMap(uid => this.#wanting.get(uid) ?? []);
+  }
+
   /** What is to be made for a pool, in the order of the plan. */
   plannedOf(pool: string): readonly PlannedClaim[] {
     return [...this.#planned.values()].filter(planned => planned.pool === pool);
@@ -240,6 +244,7 @@ export class PendingPods {
       return undefined;
     }
     this.#handlers.moved(pod);
+    this.#markPlace(placement);
     return this.#expected.add({ kind: placement.on, name: placement.name }, pod.uid, placement.at);
   }
 
@@ -282,6 +287,7 @@ export class PendingPods {
     else {
       this.#expected.remove(placement.on, placement.name, pod.uid);
       this.#handlers.moved(pod);
+      this.#markPlace(placement);
     }
     this.#handlers.mark("cluster");
     return placement;
@@ -294,6 +300,12 @@ export class PendingPods {
     this.#lastAt = now;
     this.#handlers.mark("cluster");
     this.#markPod(pod);
+  }
+
+  /** Who is expected on a node keeps it. */
+  #markPlace({ on, name }: Placement & { readonly on: "claim" | "node" }): void {
+    const nodes = on === "node" ? [{ name }] : this.#look.nodesWith(this.#look.claim(name)?.providerID);
+    for (const node of nodes) this.#handlers.mark(`node/${node.name}`);
   }
 
   #markPod({ namespace, name }: PodView): void {

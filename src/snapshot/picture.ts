@@ -59,6 +59,8 @@ export type ProviderView = {
   nodeClass(ref: NodeClassRef): NodeClassState;
   instanceTypes(ref: NodeClassRef): readonly InstanceType[];
   readonly repairStatements: readonly RepairStatement[];
+  /** Why the instance of a claim is no longer as its class says; undefined: it is, as far as is known. */
+  driftOf?(claim: ClaimView): { readonly reason: string; readonly message: string } | undefined;
   /** False: no instance can be rebooted through it, and nothing need be tried. */
   readonly canReboot?: boolean;
 };
@@ -140,6 +142,13 @@ export type Picture = {
   /** Claims that pods need of a pool and that do not exist yet. */
   plannedClaims(pool: string): readonly PlannedClaim[];
 
+  /** Pods that are to come to a claim, by its name, and are not bound yet. */
+  expectedOn(claim: string): readonly PodView[];
+  /** Pods that are to come to the node, or to its claim: what the last search said of them still stands. */
+  podsExpectedOn(node: NodeView): readonly PodView[];
+  /** When a pod that could run elsewhere was last seen to come to the node or to go from it. */
+  podEventOn(nodeName: string): Instant | undefined;
+
   /** When there is a reason to search for moves again. */
   readonly moves: MoveSearch;
   /** Where the pods of a node would go; undefined: nobody has searched, or what was found stands no longer. */
@@ -158,6 +167,8 @@ export type Picture = {
   openActions(): Iterable<ActionView>;
   /** Those that were decided as one command, finished ones and dry runs included. */
   actionsOfBatch(batch: string): readonly ActionView[];
+  /** Those that take the claim away or wait for it to come up, finished ones included. */
+  actionsOfClaim(claimName: string): readonly ActionView[];
   dryRunsOn(nodeUid: string): readonly ActionView[];
   /** Shown only, and not over. */
   dryRuns(): Iterable<ActionView>;

@@ -1,0 +1,48 @@
+// When a pod last came to each node or went from it, of those that could run elsewhere. By our own clock where we saw it
+// happen; of pods that were there before us by their own word. Stored nowhere: claims keep what must outlive us.
+
+import type { Instant } from "../api/time.ts";
+import type { Change } from "./tables.ts";
+import type { PodView } from "./views.ts";
+
+export class PodEvents {
+  readonly #now: () => Instant;
+  readonly #atByNode = new Map<string, Instant>();
+
+  constructor(now: () => Instant) {
+    this.#now = now;
+  }
+
+  adopt(other: PodEvents): void {
+    for (const [node, at] of other.#atByNode) this.#atByNode.set(node, at);
+  }
+
+  on(nodeName: string): Instant | undefined {
+    return this.#atByNode.get(nodeName);
+  }
+
+  forget(nodeName: string): void {
+    this.#atByNode.delete(nodeName);
+  }
+
+  changed({ before, after }: Change<PodView>): void {
+    if (before?.nodeName === after?.nodeName && isThere(before) === isThere(after)) return;
+    if (before !== undefined) this.#note(before, this.#now());
+    if (after !== undefined) this.#note(after, before === undefined ? lastWord(after) : this.#now());
+  }
+
+  #note({ nodeName, isStatic, ownerKind }: PodView, at: Instant): void {
+    if (nodeName === undefined || isStatic || ownerKind === "DaemonSet") return;
+    const known = this.#atByNode.get(nodeName) ?? Number.NEGATIVE_INFINITY;
+    this.#atByNode.set(nodeName, Math.max(known, Math.min(at, this.#now())));
+  }
+}
+
+function isThere(pod: PodView | undefined): boolean {
+  return pod?.deletionAt === undefined && pod?.phase !== "Succeeded" && pod?.phase !== "Failed";
+}
+
+/** The latest of its bindings and its end that can be told from the pod alone. */
+function lastWord({ createdAt, startedAt = createdAt, deletionAt, graceMs }: PodView): Instant {
+  return deletionAt === undefined ? startedAt : Math.max(startedAt, deletionAt - graceMs);
+}
