@@ -88,6 +88,27 @@ describe("a start", () => {
     ]);
   });
 
+  test("stays written down for each step, also when the later one's object goes first", () => {
+    const step = (kind: string, order: number) => ({
+      remediationTemplate: templateRef("x", kind),
+      order,
+      timeout: "1m",
+    });
+    const spec = { escalatingRemediations: [step("FenceRemediationTemplate", 1), step("WipeRemediationTemplate", 2)] };
+    const check = aCheck("web", { spec });
+    const startedAt = formatTime(t0);
+    const steps = [
+      { name: "remediation-1", startedAt, finishedAt: startedAt },
+      { name: "remediation-2", startedAt, finishedAt: startedAt },
+    ];
+    const left = aRemediation({ of: check, on: "n0", templateName: "x", deletingSince: at("50m") });
+    const world = { checks: [check], nodes: someNodes(3, 0), remediations: [left], leases: [aLease("n0")] };
+    const entry = remediating(check, { phase: "Running", status: { startedAt, steps } });
+    expect(decide({ ...world, actions: [entry] }).commands).toEqual([]);
+    const over = decide({ ...world, remediations: [], actions: [entry] });
+    expect(over.commands).toMatchObject([{ progress: { steps: [{}, { name: "remediation-2" }, { name: "ended" }] } }]);
+  });
+
   test("waits for an older leader's entry to be adopted, and for a provisional one to be real", () => {
     expect(decide({ actions: [remediating(web)], epoch: 2 }).commands).toEqual([]);
     expect(decide({ actions: [remediating(web, { isProvisional: true })] }).commands).toEqual([]);

@@ -121,12 +121,16 @@ function over({ status }: ActionView, outcome: string, phase: "Done" | "Abandone
   return { phase, waitingFor: null, outcome, steps: [...done, { name: endedStep, isFinished: true }] };
 }
 
+/** A step whose remediation is removed before that of another is not forgotten. */
 function running({ check, remediations }: Patient, { status }: ActionView): ActionProgress | undefined {
+  const known = status.steps ?? [];
   const steps = check.steps.flatMap((step, index) => {
+    const name = `remediation-${index + 1}`;
     const made = remediations.find(one => isMadeBy(step, one));
-    return made === undefined ? [] : { name: `remediation-${index + 1}`, isFinished: hasEnded(made) };
+    if (made === undefined) return known.some(one => one.name === name) ? { name, isFinished: true } : [];
+    return { name, isFinished: hasEnded(made) };
   });
-  const written = (status.steps ?? []).map(({ name, finishedAt }) => `${name} ${finishedAt !== undefined}`);
+  const written = known.map(({ name, finishedAt }) => `${name} ${finishedAt !== undefined}`);
   const shall = steps.map(({ name, isFinished }) => `${name} ${isFinished}`);
   if (status.phase === "Running" && written.join() === shall.join()) return undefined;
   return { phase: "Running", waitingFor: null, steps };
