@@ -7,6 +7,7 @@ import { nodeClaims } from "../api/node-claim.ts";
 import { nodePools } from "../api/node-pool.ts";
 import type { NodeClassRef } from "../snapshot/picture.ts";
 import type { PoolView } from "../snapshot/views.ts";
+import { hashAnnotations } from "./disruption/drift-hash.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { nodeClassLabel } from "./node-class.ts";
 
@@ -26,7 +27,7 @@ export function claimFor(
     metadata: {
       name,
       labels: { ...labels, ...nodeClassLabel(nodeClass), [nodePoolKey]: pool.name },
-      annotations: { ...annotations },
+      annotations: { ...annotations, ...hashAnnotations(pool, nodeClass) },
       ownerReferences: [
         {
           apiVersion: apiVersionOf(nodePools.resource),

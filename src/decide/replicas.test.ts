@@ -67,7 +67,11 @@ describe("a pool that lacks nodes", () => {
       metadata: {
         name: expect.stringMatching(/^web-[0-9a-z]{5}$/),
         labels: { team: "a", "karpenter.sh/nodepool": "web", "fettle.dev/simulatednodeclass": "default" },
-        annotations: { note: "b" },
+        annotations: {
+          note: "b",
+          "karpenter.sh/nodepool-hash": expect.stringMatching(/^[0-9a-f]{8}$/),
+          "karpenter.sh/nodepool-hash-version": "fettle-v1",
+        },
         ownerReferences: [
           {
             apiVersion: "karpenter.sh/v1",

@@ -5,6 +5,7 @@ import { ledgerRule } from "./actions.ts";
 import { uncordonRule } from "./cordon.ts";
 import type { Context, Decision, Rule } from "./decision.ts";
 import { nodeDeletion } from "./departing.ts";
+import { disruptionRules } from "./disruption/rules.ts";
 import { garbage } from "./garbage.ts";
 import { healthCheckRules } from "./health-check/rules.ts";
 import { lifecycle } from "./lifecycle.ts";
@@ -34,6 +35,7 @@ export const rules: readonly Rule[] = [
   uncordonRule,
   retentionRule,
   ...healthCheckRules,
+  ...disruptionRules,
 ];
 
 /** From scratch, over every subject, by rule and subject: what the incremental loop is compared with. */

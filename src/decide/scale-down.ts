@@ -3,9 +3,10 @@
 
 import { doNotDisruptKey } from "../api/well-known.ts";
 import type { Picture } from "../snapshot/picture.ts";
-import type { ClaimView, NodeView, PodView, PoolView } from "../snapshot/views.ts";
+import type { ClaimView, NodeView, PoolView } from "../snapshot/views.ts";
 import { isTrue } from "./conditions.ts";
 import type { Command, Proposal } from "./decision.ts";
+import { isReschedulable } from "./disruption/reschedulable.ts";
 
 /** In the order in which they go; upstream weighs price and remaining life instead of age. */
 const worth = ["not launched", "not registered", "empty", "free to be disrupted", "asked not to be disrupted"] as const;
@@ -60,18 +61,11 @@ function candidateOf(claim: ClaimView, picture: Picture): Candidate | undefined 
 
 function worthOf(claim: ClaimView, node: NodeView, picture: Picture): Worth {
   const pods = [...picture.podsOn(node.name)];
-  if (!pods.some(occupies)) return "empty";
+  if (!pods.some(isReschedulable)) return "empty";
   const asks = [node, claim].some(({ annotations }) => annotations[doNotDisruptKey] === "true");
   // Also a duration that may have run out: it says that the pod minds.
   const minds = pods.some(({ doNotDisrupt }) => doNotDisrupt !== undefined && doNotDisrupt !== "false");
   return asks || minds ? "asked not to be disrupted" : "free to be disrupted";
-}
-
-// Daemons and static pods belong to the node; of those that are ending only a StatefulSet's is waited for.
-function occupies({ tier, isStatic, phase, deletionAt, ownerKind }: PodView): boolean {
-  if (tier === "daemon" || tier === "critical-daemon" || isStatic) return false;
-  if (phase === "Succeeded" || phase === "Failed") return false;
-  return deletionAt === undefined || ownerKind === "StatefulSet";
 }
 
 function leastMissed(a: Candidate, b: Candidate): number {

@@ -1,0 +1,142 @@
+// What keeps a node that is due where it is, each with the name of who says so: the node, its pool, pods that are to come
+// or that may not be moved. Where a claim has a terminationGracePeriod, pods do not hold up drift and expiration.
+
+import type { PlannedAction } from "../../api/budget.ts";
+import { formatTime, type Instant, type Millis } from "../../api/time.ts";
+import { doNotDisruptKey } from "../../api/well-known.ts";
+import type { Picture } from "../../snapshot/picture.ts";
+import type { ClaimView, DisruptionBudgetView, NodeView, PodView, PoolView } from "../../snapshot/views.ts";
+import type { Context } from "../decision.ts";
+import { heldUntil, longestHold } from "../do-not-disrupt.ts";
+import { isTerminal } from "../drain.ts";
+import { isOpen } from "../ledger.ts";
+import type { Objection } from "../safety.ts";
+import { initializedSince } from "./clock.ts";
+
+export type Held = { readonly node: NodeView; readonly claim: ClaimView; readonly pool: PoolView };
+
+/** Undefined: nothing does. Of several pods the one that holds longest is named. */
+export function blockOf(held: Held, action: PlannedAction, context: Context): Objection | undefined {
+  return (
+    unclear(held.pool) ??
+    uninitialized(held) ??
+    annotated(held) ??
+    awaited(held, context.picture) ??
+    expected(held.node, context.picture) ??
+    (goesEventually(held.claim, action) ? undefined : heldByPods(held, context))
+  );
+}
+
+/** The peer's class "eventual": what is left at the end of the grace period goes by force, so that nobody can hold it. */
+function goesEventually({ spec }: ClaimView, action: PlannedAction): boolean {
+  return spec.terminationGracePeriod !== undefined && (action === "Drift" || action === "Expiration");
+}
+
+function unclear({ name, invalid, deletingSince }: PoolView): Objection | undefined {
+  if (invalid !== undefined) {
+    const message = `NodePool ${name} cannot be understood, so none of its nodes is disrupted: ${invalid}`;
+    return { code: "pool-invalid", message, liftedBy: `mending NodePool ${name}` };
+  }
+  if (deletingSince === undefined) return undefined;
+  const message = `NodePool ${name} is being deleted, and its nodes go with it.`;
+  return { code: "pool-deleting", message, liftedBy: "nothing: a pool that is being deleted goes" };
+}
+
+function uninitialized({ node, claim }: Held): Objection | undefined {
+  if (initializedSince(claim) !== undefined) return undefined;
+  const message = `Node ${node.name} is not initialized, so nobody can tell what it would be good for.`;
+  return { code: "not-initialized", message, liftedBy: `the initialization of NodeClaim ${claim.name}` };
+}
+
+function annotated({ node, claim }: Held): Objection | undefined {
+  const who =
+    node.annotations[doNotDisruptKey] === "true"
+      ? `Node ${node.name}`
+      : claim.annotations[doNotDisruptKey] === "true"
+        ? `NodeClaim ${claim.name}`
+        : undefined;
+  if (who === undefined) return undefined;
+  const message = `${who} has ${doNotDisruptKey}=true.`;
+  return { code: "do-not-disrupt", message, liftedBy: `taking the annotation off ${who}` };
+}
+
+/** Nothing runs on a replacement until what it stands in for has gone. */
+function awaited({ node, claim }: Held, picture: Picture): Objection | undefined {
+  const action = picture
+    .actionsOfClaim(claim.name)
+    .find(one => isOpen(one) && one.spec.replacements?.some(({ name }) => name === claim.name));
+  if (action === undefined) return undefined;
+  const message = `Node ${node.name} is to take the pods of node ${action.spec.node.name} (NodeAction ${action.name}).`;
+  return { code: "awaited-as-replacement", message, liftedBy: `the end of NodeAction ${action.name}` };
+}
+
+function expected(node: NodeView, picture: Picture): Objection | undefined {
+  const [first, ...others] = picture.podsExpectedOn(node);
+  if (first === undefined) return undefined;
+  const more = others.length === 0 ? "is" : `and ${others.length} more are`;
+  const message = `Pod ${keyOf(first)} ${more} expected on node ${node.name}.`;
+  return { code: "pods-expected", message, liftedBy: "their binding, or another place for them" };
+}
+
+function heldByPods({ node, pool }: Held, context: Context): Objection | undefined {
+  const maxHoldMs = longestHold(pool);
+  let longest: Objection | undefined;
+  let count = 0;
+  for (const pod of context.picture.podsOn(node.name)) {
+    if (isTerminal(pod) || pod.deletionAt !== undefined) continue;
+    const hold = heldByAnnotation(pod, maxHoldMs, context.now) ?? heldByBudget(pod, context.picture);
+    if (hold === undefined) continue;
+    count++;
+    if (longest === undefined || lasts(hold) > lasts(longest)) longest = hold;
+  }
+  if (longest === undefined || count === 1) return longest;
+  return { ...longest, message: `${longest.message} It is one of ${count} pods that hold node ${node.name}.` };
+}
+
+function lasts({ until = Number.POSITIVE_INFINITY }: Objection): Instant {
+  return until;
+}
+
+/** Daemons and static pods as well; one that cannot be read holds nothing, and the drain says so. */
+function heldByAnnotation(pod: PodView, maxHoldMs: Millis, now: Instant): Objection | undefined {
+  const until = heldUntil(pod, maxHoldMs);
+  if (!until.ok || until.value <= now) return undefined;
+  const isBound = Number.isFinite(until.value);
+  const bound = isBound ? ` until ${formatTime(until.value)}` : "";
+  return {
+    code: "do-not-disrupt",
+    message: `Pod ${keyOf(pod)} has ${doNotDisruptKey}=${pod.doNotDisrupt} and holds its node${bound}.`,
+    ...(isBound ? { until: until.value } : {}),
+    liftedBy: "taking the annotation away, or deleting the pod",
+  };
+}
+
+/** Of pods that a drain would evict. The server asks no budget about one that has not begun to run. */
+function heldByBudget(pod: PodView, picture: Picture): Objection | undefined {
+  if (pod.isStatic || pod.toleratesDisruption || pod.phase === "Pending") return undefined;
+  const [budget, ...others] = picture.budgetsOver(pod);
+  if (budget === undefined) return undefined;
+  const holds = `Pod ${keyOf(pod)} holds its node:`;
+  if (others.length > 0) {
+    const names = [budget, ...others].map(keyOf).join(", ");
+    const message = `${holds} it is under more than one PodDisruptionBudget (${names}) and cannot be evicted.`;
+    return { code: "several-budgets", message, liftedBy: "leaving it under one of them" };
+  }
+  if (!pod.isReady && budget.evictsUnhealthyAlways) return undefined;
+  if (budget.isObserved && budget.disruptionsAllowed > 0) return undefined;
+  return closed(budget, holds);
+}
+
+function closed(budget: DisruptionBudgetView, holds: string): Objection {
+  const called = `PodDisruptionBudget ${keyOf(budget)}`;
+  if (!budget.isObserved) {
+    const message = `${holds} ${called} has been changed and not been worked out since.`;
+    return { code: "budget-not-observed", message, liftedBy: "its status; look at kube-controller-manager" };
+  }
+  const liftedBy = "another of its pods becoming ready, or a looser PodDisruptionBudget";
+  return { code: "budget-allows-none", message: `${holds} ${called} allows 0 now.`, liftedBy };
+}
+
+function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${namespace}/${name}`;
+}

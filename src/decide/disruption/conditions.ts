@@ -1,0 +1,137 @@
+// What a claim says of its own candidacy, in the peer's words: Drifted with its reason, Consolidatable once no pod has
+// come or gone for long enough, and when one last did. Written when it becomes otherwise, not with every pod.
+
+import type { NodeClaimStatus } from "../../api/node-claim.ts";
+import { formatTime, type Instant, type Millis, secondMs } from "../../api/time.ts";
+import type { NodeClassRef } from "../../snapshot/picture.ts";
+import type { ClaimView, PoolView } from "../../snapshot/views.ts";
+import { isTrue, sameConditions, withCondition } from "../conditions.ts";
+import {
+  type Command,
+  type ConditionChange,
+  type Context,
+  type Decision,
+  type MetadataChange,
+  nothing,
+  type Rule,
+  type StatusChange,
+} from "../decision.ts";
+import { servedClass } from "../node-class.ts";
+import { isOwnNode } from "../own-node.ts";
+import { nextOf } from "../termination-step.ts";
+import { initializedSince, passed, quietSince, writtenEvent } from "./clock.ts";
+import { type DriftJudgement, judgeDrift } from "./drift.ts";
+import { hashAnnotations, hashOf } from "./drift-hash.ts";
+import { isEmpty } from "./reschedulable.ts";
+
+export const candidacy: Rule = {
+  name: "candidacy",
+  controller: "disruption",
+  kind: "claim",
+  decide(name, context) {
+    const claim = context.picture.claim(name);
+    if (claim === undefined || claim.isProvisional || claim.deletingSince !== undefined) return nothing;
+    const pool = claim.pool === undefined ? undefined : context.picture.pool(claim.pool);
+    const nodeClass = pool && servedClass(pool.effective.template.nodeClassRef, context.picture.provider);
+    const isOurs = servedClass(claim.spec.nodeClassRef, context.picture.provider) !== undefined;
+    // What a pool means that goes or cannot be understood nobody knows: the claim says what it said before.
+    if (pool === undefined || nodeClass === undefined || !isOurs) return nothing;
+    return pool.invalid === undefined && pool.deletingSince === undefined
+      ? judge({ claim, pool, nodeClass }, context)
+      : nothing;
+  },
+};
+
+type Made = { readonly claim: ClaimView; readonly pool: PoolView; readonly nodeClass: NodeClassRef };
+
+function judge(made: Made, context: Context): Decision {
+  const { claim } = made;
+  const metadata = restamp(made);
+  const drift = judgeDrift(made, context);
+  const idle = idleness(made, context);
+  const conditions = [driftedAs(claim, drift, metadata !== undefined), idle.condition].reduce(
+    (list, change) => change(list),
+    claim.conditions as readonly ConditionChange[],
+  );
+  const status = {
+    ...idle.fields,
+    ...(sameConditions(claim.conditions, conditions) ? {} : { conditions }),
+  };
+  return {
+    ...nothing,
+    commands: update(claim, { ...(metadata ? { metadata } : {}), status }),
+    wakeAt: nextOf(context.now, [drift.lookAt, idle.changesAt]),
+  };
+}
+
+/**
+ * A claim of another version of the hash, or of none, is taken as made from the template as it is now. One that has
+ * drifted already keeps what it has: it would be forgiven by the change of versions alone.
+ */
+function restamp({ claim, pool, nodeClass }: Made): MetadataChange | undefined {
+  if (hashOf(claim) !== undefined || isTrue(claim.conditions, "Drifted")) return undefined;
+  return { annotations: hashAnnotations(pool, nodeClass) };
+}
+
+type Change = (list: readonly ConditionChange[]) => readonly ConditionChange[];
+
+function driftedAs(claim: ClaimView, { drift }: DriftJudgement, isStamped: boolean): Change {
+  const type = "Drifted";
+  if (drift !== undefined) return list => withCondition(list, { type, status: "True", ...drift });
+  // Without a hash of ours nothing says that it is healed.
+  const isKept = hashOf(claim) === undefined && !isStamped && claim.providerID !== undefined;
+  return list => (isKept ? list : list.filter(one => one.type !== type));
+}
+
+type Idleness = {
+  readonly condition: Change;
+  readonly fields: Pick<NodeClaimStatus, "lastPodEventTime">;
+  readonly changesAt?: Instant;
+};
+
+const consolidatable: Change = list =>
+  withCondition(list, { type: "Consolidatable", status: "True", reason: "Consolidatable", message: "" });
+const notConsolidatable: Change = list => list.filter(({ type }) => type !== "Consolidatable");
+
+function idleness({ claim, pool }: Made, { picture, now }: Context): Idleness {
+  const node = picture.nodesOf(claim).find(one => isOwnNode(one, claim));
+  const since = node && quietSince(claim, node.name, picture);
+  if (node === undefined || since === undefined || pool.effective.replicas !== undefined) {
+    return { condition: notConsolidatable, fields: {} };
+  }
+  const { Emptiness, Consolidation } = pool.effective.disruption.disruptAfter;
+  const changesAt = passed(since, isEmpty(node.name, picture) ? Emptiness : Consolidation) ?? Number.POSITIVE_INFINITY;
+  if (!Number.isFinite(changesAt)) return { condition: notConsolidatable, fields: {} };
+  const isIdle = changesAt <= now;
+  const isFlipped = !isIdle && isTrue(claim.conditions, "Consolidatable");
+  const stepMs = isFlipped ? 0 : Math.max(eventEveryMs, (changesAt - since) / 10);
+  const fields = eventToWrite(claim, since, stepMs);
+  return isIdle ? { condition: consolidatable, fields } : { condition: notConsolidatable, fields, changesAt };
+}
+
+/** As the peer: pods that come and go in one breath are one event. */
+const eventEveryMs = 10 * secondMs;
+
+/**
+ * For whoever comes after us. With each end of the condition, and in between as often as a tenth of the wait, which is
+ * then the most that a restart can take off it.
+ */
+function eventToWrite(claim: ClaimView, since: Instant, stepMs: Millis): Idleness["fields"] {
+  const known = Math.max(writtenEvent(claim), initializedSince(claim) ?? since);
+  const lastPodEventTime = formatTime(since);
+  if (since <= known || since < known + stepMs || lastPodEventTime === claim.status.lastPodEventTime) return {};
+  return { lastPodEventTime };
+}
+
+type ClaimChange = { readonly metadata?: MetadataChange; readonly status: StatusChange<NodeClaimStatus> };
+
+function update(claim: ClaimView, { metadata, status }: ClaimChange): readonly Command[] {
+  const { name, uid, resourceVersion } = claim;
+  const change = {
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(Object.keys(status).length === 0 ? {} : { status }),
+  };
+  if (Object.keys(change).length === 0) return [];
+  const why = `Claim ${name} says whether its node could go.`;
+  return [{ kind: "update-claim", claim: { name, uid }, resourceVersion, ...change, why }];
+}

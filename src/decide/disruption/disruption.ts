@@ -1,0 +1,178 @@
+// Proposes to take a node away by our own choice: the highest reason that is due, unless something blocks it. A node
+// with pods goes only with a move that says where they run afterwards.
+
+import { formatTime, type Instant } from "../../api/time.ts";
+import type { Move } from "../../snapshot/moves.ts";
+import type { ClaimView, NodeView } from "../../snapshot/views.ts";
+import {
+  type Context,
+  type Decision,
+  nothing,
+  type Notice,
+  type Proposal,
+  type Refusal,
+  type Rule,
+} from "../decision.ts";
+import type { Objection } from "../safety.ts";
+import { nextOf } from "../termination-step.ts";
+import {
+  type Candidate,
+  candidateOf,
+  dueOf,
+  expiryOf,
+  isGoing,
+  needsMove,
+  ownClaim,
+  type Reason,
+} from "./candidate.ts";
+
+export const disruption: Rule = {
+  name: "disruption",
+  controller: "disruption",
+  kind: "node",
+  decide(name, context) {
+    const node = context.picture.node(name);
+    if (node === undefined) return nothing;
+    const candidate = candidateOf(node, context);
+    return candidate === undefined ? withoutPool(node, context) : decideCandidate(candidate, context);
+  },
+};
+
+function decideCandidate(candidate: Candidate, context: Context): Decision {
+  const { changesAt } = candidate;
+  const due = dueOf(candidate, context);
+  if (due === undefined) return { ...nothing, refusals: waiting(candidate), wakeAt: changesAt };
+  const { reason, block } = due;
+  if (block !== undefined) return blocked(candidate, { reason, block }, context);
+  if (!needsMove(candidate)) return { ...nothing, proposals: [proposalOf(candidate, reason)], wakeAt: changesAt };
+  return { ...withMove(candidate, reason, context), wakeAt: changesAt };
+}
+
+/** A node that is let be for want of use alone is no news while it is in use. */
+function waiting({ node, pool, reasons }: Candidate): readonly Refusal[] {
+  const [reason] = reasons.filter(({ action, dueAt }) => action !== "Consolidation" && Number.isFinite(dueAt));
+  if (reason === undefined) return [];
+  const { action, message, dueAt } = reason;
+  const after = pool.effective.disruption.disruptAfter[action];
+  return [
+    refusal(node, {
+      code: "not-long-enough",
+      message: `${message} ${action} waits until ${formatTime(dueAt)} (disruptAfter ${after}).`,
+      until: dueAt,
+      liftedBy: `a shorter wait of ${action} in NodePool ${pool.name}`,
+    }),
+  ];
+}
+
+function blocked(
+  { node, claim, changesAt }: Candidate,
+  { reason, block }: { readonly reason: Reason; readonly block: Objection },
+  { now }: Context,
+): Decision {
+  const message = `${block.message} ${reason.message}`;
+  const { name, uid } = claim;
+  const about: readonly Notice["about"][] = [
+    { kind: "Node", name: node.name, uid: node.uid },
+    { kind: "NodeClaim", name, uid },
+  ];
+  return {
+    ...nothing,
+    refusals: [refusal(node, { ...block, message })],
+    // Of nodes that are in use as they should be only the refusal tells.
+    notices:
+      reason.action === "Consolidation"
+        ? []
+        : about.map(object => ({ about: object, type: "Normal", reason: "DisruptionBlocked", message: block.message })),
+    wakeAt: nextOf(now, [changesAt, block.until]),
+  };
+}
+
+function withMove(candidate: Candidate, reason: Reason, { picture }: Context): Decision {
+  const { node } = candidate;
+  const move = moveFor(reason, picture.moveOf(node.uid));
+  if (move === undefined)
+    return { ...nothing, refusals: unanswered(candidate, reason, picture.stayOf(node.uid)?.short) };
+  const [stuck, ...others] = move.stuck;
+  if (stuck === undefined) return { ...nothing, proposals: [proposalOf(candidate, reason, move)] };
+  const more = others.length === 0 ? "" : `, nor for ${others.length} more`;
+  const message = `There is no place for pod ${stuck.pod} of node ${node.name}${more}: ${stuck.short}. ${reason.message}`;
+  const liftedBy = "room on another node, or a pool that may launch one";
+  return { ...nothing, refusals: [refusal(node, { code: "pods-without-place", message, liftedBy })] };
+}
+
+/** Consolidation must pay, so that only its own answer will do; another reason is served by any that is about this node alone. */
+function moveFor({ action }: Reason, move: Move | undefined): Move | undefined {
+  const isOfItsOwn = move?.action === action || (action !== "Consolidation" && move?.nodes.length === 1);
+  return isOfItsOwn ? move : undefined;
+}
+
+function unanswered({ node }: Candidate, { action, message }: Reason, stays: string | undefined): readonly Refusal[] {
+  if (action === "Consolidation") {
+    if (stays === undefined) return [];
+    const liftedBy = "a change in what runs, or in what is offered at which price";
+    return [refusal(node, { code: "unconsolidatable", message: `Node ${node.name} stays: ${stays}.`, liftedBy })];
+  }
+  const liftedBy = "the search, which is asked";
+  const said = `Where the pods of node ${node.name} would go has not been found out yet. ${message}`;
+  return [refusal(node, { code: "move-not-found-yet", message: said, liftedBy })];
+}
+
+function proposalOf({ node, claim, pool, isEmpty }: Candidate, reason: Reason, move?: Move): Proposal {
+  const { action, policy, evidence, dueAt } = reason;
+  const message = move === undefined ? reason.message : `${reason.message} ${outlook(move)}`;
+  return {
+    node: { name: node.name, uid: node.uid },
+    claim: { name: claim.name, uid: claim.uid },
+    action,
+    method: "Terminate",
+    termination: "Graceful",
+    askedBy: { kind: "NodePool", name: pool.name, uid: pool.uid },
+    message,
+    policy,
+    evidence: [move === undefined ? evidence : { ...evidence, message }],
+    dueAt,
+    // The empty ones first: nobody has to move.
+    ...(isEmpty ? { priority: 1 } : {}),
+    ...(move ? { batch: move.batch } : {}),
+    ...(move && move.claims.length > 0 ? { replacements: move.claims.map(({ name }) => ({ name })) } : {}),
+    ...(pool.effective.dryRun ? { dryRun: true } : {}),
+  };
+}
+
+function outlook({ nodes, claims, podCount, price, action }: Move): string {
+  const goes = nodes.length === 1 ? "it goes" : `${nodes.length} nodes go`;
+  const pods = podCount === 1 ? "1 pod moves" : `${podCount} pods move`;
+  const comes =
+    claims.length === 0 ? "nothing new is needed" : `${claims.map(({ name }) => name).join(", ")} comes first`;
+  const saves =
+    action === "Consolidation" ? `, ${priceText(price.after)} instead of ${priceText(price.before)} an hour` : "";
+  return `When ${goes}, ${pods} and ${comes}${saves}.`;
+}
+
+function priceText(price: number): string {
+  return price.toFixed(4);
+}
+
+/** Of nodes that could expire and have nobody to hold them to a budget. */
+function withoutPool(node: NodeView, context: Context): Decision {
+  const claim = ownClaim(node, context);
+  if (claim === undefined || isGoing(node, claim, context)) return nothing;
+  const since = expiryOf(claim);
+  if (!Number.isFinite(since)) return nothing;
+  if (since > context.now) return { ...nothing, wakeAt: since };
+  return { ...nothing, refusals: [refusal(node, poolless(claim, since))] };
+}
+
+function poolless({ name, pool }: ClaimView, since: Instant): Objection {
+  const age = `NodeClaim ${name} came of age at ${formatTime(since)}`;
+  if (pool === undefined) {
+    const message = `${age}, but is of no pool, whose budgets would say when it may go: it is left alone.`;
+    return { code: "no-pool", message, liftedBy: "a person deleting it" };
+  }
+  const message = `${age}, but NodePool ${pool} is not there to say when it may go.`;
+  return { code: "pool-missing", message, liftedBy: `a NodePool ${pool}` };
+}
+
+function refusal({ name }: NodeView, objection: Objection): Refusal {
+  return { subject: `node/${name}`, ...objection };
+}

@@ -1,0 +1,7 @@
+// The rules of planned disruption, in the order in which they are asked.
+
+import type { Rule } from "../decision.ts";
+import { candidacy } from "./conditions.ts";
+import { disruption } from "./disruption.ts";
+
+export const disruptionRules: readonly Rule[] = [candidacy, disruption];
