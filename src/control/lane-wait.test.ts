@@ -68,6 +68,18 @@ describe("a lane", () => {
     expect(startsAt(last, { ...force, deadline: 1 })).toBe(Number.NEGATIVE_INFINITY);
   });
 
+  test("tells what may change with every node at most once a second", () => {
+    const tell = (healthyNodes: number): Command => ({
+      kind: "update-check",
+      check: { name: "web", uid: "u" },
+      status: { healthyNodes },
+      why: "",
+    });
+    const last = afterEnd(undefined, { command: tell(3), outcome: done, startedAt: 0, now: 0, jitter: 1 });
+    expect(startsAt(last, tell(2))).toBe(1000);
+    expect(startsAt(undefined, tell(2))).toBe(Number.NEGATIVE_INFINITY);
+  });
+
   test("takes a question that is asked from time to time for no repetition", () => {
     let last: LastEnd | undefined;
     for (const now of [0, 5000, 10_000, 15_000]) {

@@ -1,5 +1,6 @@
-// How long a lane waits before its next command: longer after each failure, and a little before the very same command is
-// sent again although it succeeded, since then its effect is only not seen yet. Pure; times are those of one clock, whichever it is.
+// How long a lane waits before its next command: longer after each failure, a little before the very same command is
+// sent again although it succeeded, since then its effect is only not seen yet, and between statuses that change with
+// every node. Pure; times are those of one clock, whichever it is.
 
 import type { Millis } from "../api/time.ts";
 import type { Command, CommandKind, Outcome } from "../decide/decision.ts";
@@ -10,6 +11,8 @@ const evictionMs = { first: 1_000, max: 10_000 };
 // The watch usually brings the newer state within milliseconds.
 const staleMs = { first: 250, max: 60_000 };
 const repeatMs = { first: 1_000, max: 60_000 };
+/** What may change with every node of a large cluster is told at most so often: whoever waits then tells the latest. */
+const pauseMs: Partial<Record<CommandKind, Millis>> = { "update-check": 1_000 };
 
 /** What a lane remembers of its last command. */
 export type LastEnd = {
@@ -59,8 +62,10 @@ function repeatCountOf(last: LastEnd | undefined, text: string, startedAt: Milli
 export function startsAt(last: LastEnd | undefined, command: Command): Millis {
   if (last === undefined || last.kind !== command.kind) return Number.NEGATIVE_INFINITY;
   if (last.failureCount > 0) return last.retryAt;
-  if (last.text !== JSON.stringify(command)) return Number.NEGATIVE_INFINITY;
-  return last.at + growing(repeatMs, last.repeatCount + 1);
+  const pause = pauseMs[command.kind];
+  const afterPause = pause === undefined ? Number.NEGATIVE_INFINITY : last.at + pause;
+  if (last.text !== JSON.stringify(command)) return afterPause;
+  return Math.max(afterPause, last.at + growing(repeatMs, last.repeatCount + 1));
 }
 
 function boundsOf(kind: CommandKind, outcome: Outcome): { first: Millis; max: Millis } {
