@@ -19,6 +19,9 @@ export const terminationTimestampKey = "karpenter.sh/nodeclaim-termination-times
 /** On a node: the NodeAction that has cordoned it, and whose end lifts the cordon. */
 export const cordonedByKey = "fettle.dev/cordoned-by";
 
+/** On a claim: the batch of NodeActions for whose nodes it was made, before any of them goes. */
+export const replacementForKey = "fettle.dev/replacement-for";
+
 /** On a pool: how its latest launches went (decide/launch-record.ts). */
 export const launchRecordKey = "fettle.dev/launch-record";
 

@@ -140,37 +140,6 @@ describe("a pending action", () => {
   });
 });
 
-describe("an action with replacements", () => {
-  const action = (more: Parameters<typeof anAction>[1] = {}) =>
-    repair({ ...more, spec: { replacements: [{ name: "r1" }, { name: "r2" }] } });
-  const message = "The node stays until its replacements are initialized: r2.";
-  const world = { ...there, claims: [aClaim("a"), aClaim("r1"), aClaim("r2", { stage: "registered" })] };
-
-  test("waits for them, written once", () => {
-    const first = decide(action(), world);
-    expect(first.commands).toMatchObject([
-      { progress: { phase: "WaitingForReplacement", waitingFor: { reason: "ReplacementNotReady", message } } },
-    ]);
-    const waitingFor = { reason: "ReplacementNotReady", message, since: formatTime(t0) };
-    const later = decide(action({ phase: "WaitingForReplacement", status: { waitingFor } }), world);
-    expect([later.commands, codes(later), later.wakeAt]).toEqual([[], ["replacement-not-ready"], at("1h")]);
-  });
-
-  test("starts when all are initialized and none is going", () => {
-    const ready = { ...there, claims: [aClaim("a"), aClaim("r1"), aClaim("r2")] };
-    expect(decide(action(), ready, at("59m")).commands).toMatchObject([{ kind: "start-action" }]);
-    const going = { ...there, claims: [aClaim("a"), aClaim("r1"), aClaim("r2", { deletingSince: t0 })] };
-    expect(decide(action(), going).commands).toMatchObject([{ progress: { phase: "WaitingForReplacement" } }]);
-  });
-
-  test("is given up after an hour: the old node stays", () => {
-    expect(decide(action(), world, at("59m59.999s")).commands).not.toMatchObject([
-      { progress: { phase: "Abandoned" } },
-    ]);
-    expect(decide(action(), world, at("1h")).commands).toMatchObject([{ progress: { phase: "Abandoned" } }]);
-  });
-});
-
 describe("an action is over", () => {
   test.each([
     ["running", repair({ phase: "Running" })],
@@ -606,12 +575,7 @@ describe("between the ledger and the first destructive call a reason still holds
       { claim: aClaim("a"), node: aNode("a"), instance: { providerID: "p", state: "gone", seenAt: t0 } },
       "Repair: the node is Ready, so something runs it",
     ],
-    [
-      "of a kind that nobody here can look at",
-      [{ kind: "Cheaper", seenAt }],
-      live,
-      "Repair: evidence Cheaper cannot be confirmed here",
-    ],
+    ["empty: nothing runs there", [{ kind: "Empty", seenAt }], live, "holds"],
     [
       "of a kind that this version does not know",
       [{ kind: "Omen" as "Age", seenAt }],

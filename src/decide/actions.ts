@@ -2,9 +2,10 @@
 // closes what is over. The way in between is the termination's or the reboot's; whether an action may begin was the arbiter's.
 
 import type { NodeActionSpec } from "../api/node-action.ts";
-import { hourMs, type Instant, type Millis, minuteMs } from "../api/time.ts";
+import { type Instant, type Millis, minuteMs } from "../api/time.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
-import { isTrue, reasonOf } from "./conditions.ts";
+import { waitsForReplacement } from "../snapshot/waiting-action.ts";
+import { reasonOf } from "./conditions.ts";
 import { type ActionProgress, type Command, type Context, type Decision, nothing, type Rule } from "./decision.ts";
 import { dryRunCode, dryRunOfAll } from "./dry-run.ts";
 import { contradiction, type Live } from "./evidence.ts";
@@ -12,12 +13,12 @@ import { instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
 import { noLongerAsked } from "./repair-again.ts";
 import { ofNode, repairHold } from "./repair-hold.ts";
+import { awaited, closedHold, startBy, stillHold, type Wait } from "./replacement.ts";
 import { retire } from "./retention.ts";
 import { isPersonsDelete, type Objection, policyHold, vetoed } from "./safety.ts";
 
-/** How long an action may wait for its start; then its reason is asked for anew. */
-const startMaxMs = 10 * minuteMs;
-const replacementMaxMs = hourMs;
+/** How long an action that others carry out may wait for them. */
+const takenUpMaxMs = 10 * minuteMs;
 /** Claims and nodes are watched apart: so long may one be seen after the other has gone. */
 const remainsMaxMs = 5 * minuteMs;
 
@@ -111,7 +112,7 @@ function decideOpen(action: ActionView, context: Context): Decision {
   if (spec.method === "Remediate") return otherMeans(action, context);
   // From there it is the reboot rule's.
   if (spec.method === "Reboot" && hasStarted(action)) return nothing;
-  return waitForReplacements(action, context) ?? start(action, context);
+  return waitFirst(action, node, context) ?? start(action, context);
 }
 
 function gone(action: ActionView): Decision {
@@ -178,39 +179,44 @@ function otherMeans(action: ActionView, context: Context): Decision {
   if (hasStarted(action)) return nothing;
   const { method, node } = action.spec;
   const message = `${method} of node ${node.name} has not been taken up.`;
-  const until = startBefore(action, startMaxMs);
+  const until = startBefore(action, takenUpMaxMs);
   if (until <= context.now) return tooLate(action, context);
   return held(action, { code: "not-begun", message, until, liftedBy: `whoever carries out ${method}` });
 }
 
-/** Undefined: it waits for none. */
-function waitForReplacements(action: ActionView, context: Context): Decision | undefined {
-  const missing = (action.spec.replacements ?? []).filter(({ name }) => !isInitialized(name, context));
-  if (missing.length === 0) return undefined;
-  const names = missing.map(({ name }) => name).join(", ");
-  const message = `The node stays until its replacements are initialized: ${names}.`;
-  const until = startBefore(action, replacementMaxMs);
-  if (until <= context.now) return tooLate(action, context);
-  const { phase, waitingFor } = action.status;
-  if (phase !== "WaitingForReplacement" || waitingFor?.message !== message) {
-    const progress = {
-      phase: "WaitingForReplacement",
-      waitingFor: { reason: "ReplacementNotReady", message },
-    } as const;
-    return { ...update(action, progress, message), wakeAt: until };
-  }
-  return held(action, { code: "replacement-not-ready", message, until, liftedBy: `the initialization of ${names}` });
+/** What it waits for beside leave to start; undefined: nothing. Whoever deletes the node waits for nobody. */
+export function waitFirst(action: ActionView, node: NodeView, context: Context): Decision | undefined {
+  if (!waitsForReplacement(action) || node.deletingSince !== undefined) return undefined;
+  const found = awaited(action, node, context);
+  if (found === undefined) return undefined;
+  if ("failure" in found) return giveUp(action, `Given up before it began: ${found.failure}.`);
+  const { hold, until, isMade, commands } = found;
+  const told = tellWait(action, { hold, isMade });
+  const wakeAt = Math.min(until, hold.until ?? until);
+  return { ...held(action, hold), commands: [...told, ...commands], wakeAt };
 }
 
-function isInitialized(claimName: string, { picture }: Context): boolean {
-  const claim = picture.claim(claimName);
-  return claim !== undefined && claim.deletingSince === undefined && isTrue(claim.conditions, "Initialized");
+/** What passes by itself in seconds is not worth a write. */
+const unwritten: ReadonlySet<string> = new Set(["not-still", "not-judged-again"]);
+
+/** How far each replacement is, is said of the claims; here once, that they are waited for. */
+function tellWait(action: ActionView, { hold, isMade }: Pick<Wait, "hold" | "isMade">): readonly Command[] {
+  const { phase, waitingFor } = action.status;
+  const replacements = action.spec.replacements ?? [];
+  const isForClaims = hold.code === "replacement-not-ready";
+  const names = replacements.map(({ name }) => name).join(", ");
+  const message = isForClaims ? `Its replacements must be initialized first: ${names}.` : hold.message;
+  const isNext = isMade && replacements.length > 0 && phase !== "WaitingForReplacement";
+  const isSaid = waitingFor?.message === message || unwritten.has(hold.code) || (isForClaims && !isMade);
+  if (isSaid && !isNext) return [];
+  const waits = { waitingFor: { reason: reasonOf(hold.code), message } };
+  const progress = { ...(isNext ? { phase: "WaitingForReplacement" as const } : {}), ...waits };
+  return update(action, progress, message).commands;
 }
 
 function start(action: ActionView, context: Context): Decision {
   const { name, uid, spec } = action;
-  // Replacements had their own time before.
-  const until = startBefore(action, spec.replacements?.length ? replacementMaxMs + startMaxMs : startMaxMs);
+  const until = startBy(action, context.picture);
   if (until <= context.now && !hasStarted(action)) return tooLate(action, context);
   const hold = startHold(action, context);
   if (hold !== undefined) return waitsFor(action, hold, until);
@@ -233,13 +239,18 @@ function startHold(action: ActionView, context: Context): Objection | undefined 
   if (hasStarted(action) || isPersonsDelete(action.spec, context)) return undefined;
   const { deadline: _deadline, ...asked } = action.spec;
   const proposal = { ...asked, dueAt: startBefore(action, 0) };
-  return policyHold(action.spec, context) ?? vetoed(proposal, context.vetoes, context);
+  return (
+    policyHold(action.spec, context) ??
+    closedHold(action.spec, context) ??
+    stillHold(action.spec, context) ??
+    vetoed(proposal, context.vetoes, context)
+  );
 }
 
 function waitsFor(action: ActionView, hold: Objection, giveUpAt = Number.POSITIVE_INFINITY): Decision {
   const { code, message, until } = hold;
   const reason = reasonOf(code);
-  const isSaid = action.status.waitingFor?.message === message;
+  const isSaid = action.status.waitingFor?.message === message || unwritten.has(code);
   const waitingFor = { reason, message, ...(until === undefined ? {} : { until }) };
   const { commands } = isSaid ? nothing : update(action, { waitingFor }, message);
   const wakeAt = Math.min(giveUpAt, until ?? giveUpAt);

@@ -26,13 +26,14 @@ export function arbitrate(asked: {
   const { context, gates } = asked;
   const cases = inOrder(asked.proposals).map((candidate, place) => ({ ...caseOf(candidate, context), place }));
   const pass = passOver(cases, context, gates);
-  const meant = cases.filter(({ dryRun }) => dryRun === undefined);
-  const shown = cases.filter(({ dryRun }) => dryRun !== undefined);
+  const groups = groupsOf(cases);
+  const meant = groups.filter(group => !isShown(group));
+  const shown = groups.filter(isShown).map(asShown);
   // Dry runs come last: they see what is granted, and never stand in its way.
-  const ends = [...meant, ...shown].map(one => endOf(one, pass));
+  const ends = [...meant, ...shown].flatMap(group => endsOf(group, pass));
   const refusals = ends.flatMap(({ refusal }) => refusal ?? []);
   const closed = closedDryRuns(
-    shown.map(({ proposal }) => proposal),
+    shown.flatMap(group => group.map(({ proposal }) => proposal)),
     context,
   );
   return {
@@ -58,6 +59,32 @@ function caseOf({ proposal }: Candidate, context: Context): Omit<Case, "place"> 
   const node = context.picture.nodeByUid(proposal.node.uid);
   const zone = node && context.picture.zoneOf(node);
   return { proposal, zone, objection: objection(proposal, context), dryRun: dryRunWord(proposal, context) };
+}
+
+/** Who goes together, at the place of the first; whoever is of no batch goes alone. */
+function groupsOf(cases: readonly Case[]): readonly (readonly Case[])[] {
+  const groups: Case[][] = [];
+  const byBatch = new Map<string, Case[]>();
+  for (const one of cases) {
+    const { batch } = one.proposal;
+    const known = batch === undefined ? undefined : byBatch.get(batch);
+    const group = known ?? [];
+    group.push(one);
+    if (known !== undefined) continue;
+    groups.push(group);
+    if (batch !== undefined) byBatch.set(batch, group);
+  }
+  return groups;
+}
+
+function isShown(group: readonly Case[]): boolean {
+  return group.some(({ dryRun }) => dryRun !== undefined);
+}
+
+/** Where one is only shown, all are. */
+function asShown(group: readonly Case[]): readonly Case[] {
+  const word = group.find(({ dryRun }) => dryRun !== undefined)?.dryRun;
+  return group.map(one => ({ ...one, dryRun: one.dryRun ?? word }));
 }
 
 /** One look at everything that is asked for. `spent` and `owners` grow with each grant. */
@@ -90,12 +117,55 @@ function passOver(cases: readonly Case[], context: Context, { limits = [], vetoe
 
 type End = { readonly commands: readonly Command[]; readonly refusal?: Refusal; readonly notices?: readonly Notice[] };
 
-function endOf(one: Case, pass: Pass): End {
-  const { proposal, dryRun } = one;
+/** All of a batch, or none: whatever holds one of them holds all. */
+function endsOf(group: readonly Case[], pass: Pass): readonly End[] {
+  const apart = separated(group, pass.context);
+  if (apart !== undefined) return group.map(({ proposal }) => ({ commands: [], refusal: refusal(proposal, apart) }));
+  const trial = { ...pass, spent: new Map(pass.spent), owners: new Map(pass.owners) };
+  const tried = group.length === 1 ? [] : group.map(one => ({ one, verdict: judge(one, trial).verdict }));
+  const holder = tried.flatMap(({ one, verdict }) => ("objection" in verdict ? { one, ...verdict } : []))[0];
+  if (holder === undefined) return group.map(one => endOf(one, pass));
+  return tried.map(({ one, verdict }) => {
+    const own = "objection" in verdict ? verdict : undefined;
+    if (own?.keepsNode) ownedBy(one, pass);
+    const why = own?.objection ?? heldTogether(one.proposal, holder.one.proposal, holder.objection);
+    return { commands: [], refusal: refusal(one.proposal, why) };
+  });
+}
+
+/** A batch of which one is missing, or which was found for what is no longer so, would do something else. */
+function separated(group: readonly Case[], { picture }: Context): Objection | undefined {
+  const [first] = group;
+  const { batch, node } = first?.proposal ?? {};
+  if (batch === undefined || node === undefined) return undefined;
+  const move = picture.moveOf(node.uid);
+  if (move?.batch !== batch) {
+    const message = `What was found for node ${node.name} (batch ${batch}) stands no longer.`;
+    return { code: "move-outdated", message, liftedBy: "the next search" };
+  }
+  const asked = new Set(group.map(({ proposal }) => proposal.node.uid));
+  const missing = move.nodes.find(({ uid }) => !asked.has(uid) && picture.openActionOn(uid)?.spec.batch !== batch);
+  if (missing === undefined) return undefined;
+  const message = `Node ${node.name} goes only together with node ${missing.name}, which is not asked for now.`;
+  return { code: "batch-incomplete", message, liftedBy: `what is said of node ${missing.name}` };
+}
+
+function heldTogether({ node }: Proposal, holder: Proposal, { message: why, until, liftedBy }: Objection): Objection {
+  const message = `Node ${node.name} goes only together with node ${holder.node.name}, and that is held: ${why}`;
+  return { code: "batch-held", message, ...(until === undefined ? {} : { until }), liftedBy };
+}
+
+/** What it is granted counts from here on. */
+function judge(one: Case, pass: Pass): { readonly verdict: Verdict; readonly permission: Permission } {
   const verdict = verdictOn(one, pass);
   if (!("objection" in verdict) || verdict.keepsNode) ownedBy(one, pass);
+  return { verdict, permission: "leave" in verdict ? spend(one, verdict.leave, pass) : {} };
+}
+
+function endOf(one: Case, pass: Pass): End {
+  const { proposal, dryRun } = one;
+  const { verdict, permission } = judge(one, pass);
   if ("objection" in verdict) return { commands: [], refusal: refusal(proposal, verdict.objection) };
-  const permission = "leave" in verdict ? spend(one, verdict.leave, pass) : {};
   if (dryRun !== undefined) {
     const commands = openDryRun(proposal, pass.context, permission);
     return { commands, refusal: refusal(proposal, shownOnly(dryRun, proposal)) };

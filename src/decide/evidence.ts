@@ -8,6 +8,7 @@ import type { ClaimView, ConditionView, InstanceView, NodeView } from "../snapsh
 import type { Instant } from "../api/time.ts";
 import { conditionOf, isTrue } from "./conditions.ts";
 import type { Context } from "./decision.ts";
+import { isEmpty } from "./disruption/reschedulable.ts";
 import { instantOf } from "./ledger.ts";
 
 /** The node, its lease and its claim as just read; what is absent was not found or not asked for. */
@@ -28,13 +29,16 @@ type Confirm = (look: Look) => string | undefined;
 /** A kubelet renews its lease every 10 s; node lifecycle waits 40 s before it calls a node Unknown. */
 const leaseFreshMs = 40 * secondMs;
 
-/** Emptiness and consolidation are confirmed by the search that found them, not by one look at the node. */
 const confirmByKind: Partial<Record<Evidence["kind"], Confirm>> = {
   Condition: sick,
   Flapping: look => stillBad(look) ?? alive(look),
   NeverReady: neverReady,
   Age: expired,
   Drift: ({ live }) => (live.claim && isTrue(live.claim.conditions, "Drifted") ? undefined : "it is not drifted now"),
+  Empty: ({ live: { node }, context: { picture } }) =>
+    node && isEmpty(node.name, picture) ? undefined : "pods run there now",
+  // Where its pods go is looked at again before every start (replacement.ts); the node itself says nothing of it.
+  Cheaper: () => undefined,
   DeletionTimestamp: ({ live }) => (isDeleting(live) ? undefined : "neither the node nor its claim is being deleted"),
   InstanceGone: instanceGone,
   SurplusReplica: surplus,

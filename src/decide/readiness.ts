@@ -31,6 +31,11 @@ export function readyBy(claim: ClaimView): ReadinessLimit | Unreadable | undefin
   return registered?.status === "True" ? limitFrom(registered.since ?? claim.createdAt, claim) : undefined;
 }
 
+/** By when a claim must have come up, wherever it is on its way. */
+export function comesBy(claim: ClaimView): ReadinessLimit | Unreadable {
+  return readyBy(claim) ?? limitFrom(waitedForSince(claim) ?? claim.createdAt, claim);
+}
+
 /**
  * From its creation, but no earlier than when our own clock saw it first, as the condition says that we wrote then: with
  * a clock that is ahead of the server's each claim would be too old at birth, and be made and ended without end.

@@ -14,6 +14,8 @@ import { pendingPod, plannedClaims, provisioning } from "./provisioning/provisio
 import { readiness } from "./readiness.ts";
 import { repair } from "./repair.ts";
 import { rebootRule } from "./reboot.ts";
+import { replacementLaunch } from "./replacement-launch.ts";
+import { leftoverRule, untaintRule } from "./replacement-undo.ts";
 import { replicas } from "./replicas.ts";
 import { retentionRule } from "./retention.ts";
 import { termination } from "./termination.ts";
@@ -33,6 +35,9 @@ export const rules: readonly Rule[] = [
   ledgerRule,
   rebootRule,
   uncordonRule,
+  replacementLaunch,
+  untaintRule,
+  leftoverRule,
   retentionRule,
   ...healthCheckRules,
   ...disruptionRules,

@@ -15,12 +15,14 @@ export class ActionIndex {
   readonly #openByClaimUid = new Grouped<ActionView>();
   readonly #openByPool = new Grouped<ActionView>();
   readonly #byClaimName = new Grouped<ActionView>();
+  readonly #byBatch = new Grouped<ActionView>();
   // By time, then by name.
   readonly #finished: Finished[] = [];
 
   replace({ before, after }: Change<ActionView>): void {
     const name = (after ?? before)?.name ?? "";
     this.#byNodeUid.move(name, { from: before?.spec.node.uid, to: after?.spec.node.uid, value: after });
+    this.#byBatch.move(name, { from: before?.spec.batch, to: after?.spec.batch, value: after });
     const open = after !== undefined && isOpen(after) ? after : undefined;
     this.#openByClaimUid.move(name, { from: before?.spec.claim?.uid, to: open?.spec.claim?.uid, value: open });
     this.#openByPool.move(name, { from: before?.spec.nodePool, to: open?.spec.nodePool, value: open });
@@ -71,6 +73,11 @@ export class ActionIndex {
   /** Those that take the claim away or wait for it to come up. */
   ofClaim(claimName: string): readonly ActionView[] {
     return this.#byClaimName.of(claimName);
+  }
+
+  /** Finished ones too. */
+  ofBatch(batch: string): readonly ActionView[] {
+    return this.#byBatch.of(batch);
   }
 
   get finishedCount(): number {

@@ -61,7 +61,7 @@ function* byNode(picture: IndexedPicture, change: Change<NodeView>): Subjects {
   for (const { name, uid, providerID } of states(change)) {
     yield `node/${name}`;
     for (const claim of picture.claimsWith(providerID)) yield* claimAndSurplus(picture, claim);
-    yield* picture.actionsOn(uid).map(actionSubject);
+    yield* picture.actionsOn(uid).flatMap(actionAndReplacements);
   }
   if (!isEqual(seenByCluster(change.before), seenByCluster(change.after))) yield "cluster";
 }
@@ -90,7 +90,7 @@ function* byClaim(picture: IndexedPicture, change: Change<ClaimView>): Subjects 
     for (const other of picture.claimsWith(claim.providerID)) yield* claimAndSurplus(picture, other);
     for (const node of picture.nodesWith(claim.providerID)) {
       yield `node/${node.name}`;
-      yield* picture.actionsOn(node.uid).map(actionSubject);
+      yield* picture.actionsOn(node.uid).flatMap(actionAndReplacements);
     }
   }
 }
@@ -196,7 +196,7 @@ function whoStarts(picture: IndexedPicture): Subject[] {
 function* byAction(picture: IndexedPicture, change: Change<ActionView>): Subjects {
   yield "cluster";
   for (const action of states(change)) {
-    const { node, claim, nodePool } = action.spec;
+    const { node, claim, nodePool, batch, replacements = [] } = action.spec;
     yield actionSubject(action);
     yield `node/${node.name}`;
     if (nodePool !== undefined) yield `pool/${nodePool}`;
@@ -205,6 +205,13 @@ function* byAction(picture: IndexedPicture, change: Change<ActionView>): Subject
     yield* picture.actionsOn(node.uid).map(actionSubject);
     const named = claim && picture.claim(claim.name);
     if (named !== undefined) yield* claimAndPool(named);
+    // What one of them comes to tells the others, and their replacements, whether they are still wanted.
+    if (batch !== undefined) yield* picture.actionsOfBatch(batch).map(actionSubject);
+    for (const replacement of replacements) {
+      yield `claim/${replacement.name}`;
+      for (const awaited of picture.nodesWith(picture.claim(replacement.name)?.providerID))
+        yield `node/${awaited.name}`;
+    }
     const found = picture.nodeByUid(node.uid);
     for (const other of picture.claimsWith(found?.providerID)) yield* claimAndPool(other);
   }
@@ -343,6 +350,12 @@ function claimSubject({ name }: ClaimView): Subject {
 
 function actionSubject({ name }: ActionView): Subject {
   return `action/${name}`;
+}
+
+/** Whether a replacement is still wanted is told by the nodes that it was made for. */
+function actionAndReplacements(action: ActionView): Subject[] {
+  const { replacements = [] } = action.spec;
+  return [actionSubject(action), ...replacements.map(({ name }): Subject => `claim/${name}`)];
 }
 
 function states<V>({ before, after }: Change<V>): V[] {

@@ -147,6 +147,9 @@ export class IndexedPicture {
   openActions(): readonly ActionView[] {
     return this.#actions.open();
   }
+  actionsOfBatch(batch: string): readonly ActionView[] {
+    return this.#actions.ofBatch(batch);
+  }
   dryRunsOn(nodeUid: string): readonly ActionView[] {
     return this.#actions.dryRunsOn(nodeUid);
   }

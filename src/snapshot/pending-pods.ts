@@ -8,6 +8,7 @@ import type { Subject } from "./picture.ts";
 import { type Pending, type Placement, type Plan, type PlannedClaim, poolVersion } from "./placement.ts";
 import type { Change } from "./tables.ts";
 import type { ActionView, ClaimView, NodeView, PodView, PoolView } from "./views.ts";
+import { waitsForReplacement } from "./waiting-action.ts";
 
 type LookUps = {
   node(name: string): NodeView | undefined;
@@ -201,9 +202,8 @@ export class PendingPods {
   }
 
   #isGoing({ uid, deletingSince, providerID }: NodeView): boolean {
-    const method = this.#look.openActionOn(uid)?.spec.method;
-    // A reboot leaves the node its pods.
-    if (deletingSince !== undefined || (method !== undefined && method !== "Reboot")) return true;
+    const action = this.#look.openActionOn(uid);
+    if (deletingSince !== undefined || (action !== undefined && takesPods(action))) return true;
     return this.#look.claimsWith(providerID).some(claim => claim.deletingSince !== undefined);
   }
 
@@ -306,6 +306,7 @@ export class PendingPods {
   #markPlace({ on, name }: Placement & { readonly on: "claim" | "node" }): void {
     const nodes = on === "node" ? [{ name }] : this.#look.nodesWith(this.#look.claim(name)?.providerID);
     for (const node of nodes) this.#handlers.mark(`node/${node.name}`);
+    if (on === "claim") this.#handlers.mark(`claim/${name}`);
   }
 
   #markPod({ namespace, name }: PodView): void {
@@ -323,6 +324,11 @@ function wantsNode(pod: PodView, going: ReadonlySet<string>): boolean {
   if (isEnding || pod.isStatic || pod.ownerKind === "DaemonSet") return false;
   if (pod.nodeName !== undefined) return going.has(pod.nodeName);
   return pod.isUnschedulable === true && pod.nominatedNode === undefined;
+}
+
+/** A reboot leaves the node its pods; so does a plan for them until it begins, since its own replacements come first. */
+function takesPods(action: ActionView): boolean {
+  return action.spec.method !== "Reboot" && !waitsForReplacement(action);
 }
 
 /** Its node comes, or is there. */
