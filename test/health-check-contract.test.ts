@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { nodes } from "../src/control/resources.ts";
-import { Ward } from "./ward.ts";
+import type { KubeApi } from "../src/control/ports.ts";
+import { accessReviews, nodes } from "../src/control/resources.ts";
+import { ControlledBox } from "./controlled-box.ts";
+import { fenceGroup, fences, Ward } from "./ward.ts";
 
 describe("what a check tells", () => {
   let ward: Ward;
@@ -32,4 +34,40 @@ describe("what a check tells", () => {
     );
     expect(await ward.status()).toMatchObject({ observedNodes: 6, healthyNodes: 6 - hot.length });
   });
+});
+
+type Attributes = { readonly verb: string; readonly resource: string };
+
+function withRights(api: KubeApi, mayDo: (asked: Attributes) => boolean): KubeApi {
+  const create = async (...args: Parameters<KubeApi["create"]>) => {
+    const [resource, , object] = args;
+    if (resource.plural !== accessReviews.plural) return api.create(...args);
+    const { resourceAttributes } = object["spec"] as { resourceAttributes: Attributes };
+    return { ...object, status: { allowed: mayDo(resourceAttributes) } };
+  };
+  const bound = (key: keyof KubeApi) => api[key].bind(api) as unknown;
+  return new Proxy(api, { get: (_, key: keyof KubeApi) => (key === "create" ? create : bound(key)) });
+}
+
+describe("rights", () => {
+  test.each(["create", "delete", "patch", "get"])(
+    "a check whose kind may not be written (%s) says so before a node fails, with what grants it",
+    async missing => {
+      const granted = new Set<string>();
+      const box = new ControlledBox();
+      const api = withRights(box.api, ({ verb }) => verb !== missing || granted.has(verb));
+      const ward = new Ward({ box, api });
+      await ward.open();
+      await ward.check();
+      expect(await ward.status()).toMatchObject({ phase: "Disabled" });
+      const told = await ward.condition("Disabled");
+      expect(told).toMatchObject({ status: "True", reason: "RemediationTemplateForbidden" });
+      expect(told?.message).toContain(`We may not ${missing} ${fences.plural} of ${fenceGroup}/v1.`);
+      expect(told?.message).toContain("rbac.ext-remediation/aggregate-to-ext-remediation");
+      granted.add(missing);
+      await ward.box.run(30);
+      expect(await ward.condition("Disabled")).toMatchObject({ status: "False" });
+      expect(ward.controller.verify()).toEqual([]);
+    },
+  );
 });

@@ -187,6 +187,7 @@ const unseen: Readonly<Record<string, string>> = {
   " events patch": "an Event that is said again, which is counted in the one that is there",
   "karpenter.sh nodeclaims/finalizers update": "admission, where a node's owner blocks its own deletion",
   "karpenter.sh nodepools/finalizers update": "admission, where a claim's owner blocks its own deletion",
+  "authorization.k8s.io selfsubjectaccessreviews create": "a check by a remediation of another's kind",
   "config.openshift.io clusterversions list": "a cluster of OpenShift",
   "config.openshift.io clusterversions watch": "a cluster of OpenShift",
   "coordination.k8s.io leases patch": "a remediation that takes longer than half of its lease on the node",

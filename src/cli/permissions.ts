@@ -137,6 +137,12 @@ const healthChecks: readonly Permission[] = [
     verbs: watched,
     why: "Where the kinds are served that health checks name.",
   },
+  {
+    group: "authorization.k8s.io",
+    resource: "selfsubjectaccessreviews",
+    verbs: ["create"],
+    why: "Whether we may do what a health check asks of another's kind is known before a node fails.",
+  },
   ...["replaceremediations", "rebootremediations"].flatMap(resource => [
     {
       group: "fettle.dev",

@@ -110,7 +110,6 @@ class Shell implements Controller {
       feed,
       provider,
       rules,
-      settings,
       controllers,
       leadership,
       journal,
@@ -118,7 +117,9 @@ class Shell implements Controller {
       random = () => 0.5,
     } = options;
     const { counts } = this;
-    this.#options = options;
+    const findsPlaces = controllers.has("provisioning") && controllers.has("disruption");
+    const settings = { ...options.settings, findsPlaces };
+    this.#options = { ...options, settings };
     const picture = new ClusterPicture(provider.view, { repairUnset, now: () => clock.now() });
     this.picture = picture;
     const wake = () => this.#loop.wake();
@@ -148,7 +149,9 @@ class Shell implements Controller {
       isSearching: controllers.has("provisioning"),
     });
     const isChecking = controllers.has("health-checks");
-    this.#remediations = isChecking ? new RemediationFeeds({ feed, clock, picture, changed: wake }) : undefined;
+    this.#remediations = isChecking
+      ? new RemediationFeeds({ api, feed, clock, picture, isLeading: () => this.#epoch !== undefined, changed: wake })
+      : undefined;
     this.#kinds = [...kinds, ...(this.#remediations?.kinds ?? [])];
     this.#staleness = new StalenessWatch({ clock, kinds: this.#kinds, changed: found => this.#aged(found) });
     provider.onChange(() => {

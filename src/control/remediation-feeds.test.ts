@@ -34,7 +34,8 @@ beforeEach(() => {
   fakes = new Map();
   picture = new ClusterPicture(aProvider());
   const clock = { now: () => 0, monotonic: () => 0, after: () => () => {} };
-  feeds = new RemediationFeeds({ feed, clock, picture, changed: () => {} });
+  const api = { create: () => Promise.reject(new Error("nobody answers")) };
+  feeds = new RemediationFeeds({ api, feed, clock, picture, isLeading: () => true, changed: () => {} });
 });
 
 function arrives(plural: string, raw: object): void {

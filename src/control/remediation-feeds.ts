@@ -14,18 +14,21 @@ import { keyOfKind, type KindName, type KindState } from "../snapshot/check-view
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { KeptKind } from "../snapshot/kept-kind.ts";
 import type { CheckedView } from "../snapshot/kind.ts";
+import { Access } from "./access.ts";
 import { ClusterVersions } from "./cluster-versions.ts";
 import { Definitions, definitions } from "./definitions.ts";
 import type { WatchedKind } from "./feeds.ts";
 import { isNotFound } from "./outcome.ts";
-import type { Clock, Fed, Feed } from "./ports.ts";
+import type { Clock, Fed, Feed, KubeApi } from "./ports.ts";
 import { leases } from "./resources.ts";
 import { isForbidden, isSilent } from "./staleness.ts";
 
 type Options = {
+  readonly api: Pick<KubeApi, "create">;
   readonly feed: Feed;
   readonly clock: Clock;
   readonly picture: ClusterPicture;
+  readonly isLeading: () => boolean;
   /** The picture has taken something in. */
   readonly changed: () => void;
 };
@@ -42,6 +45,7 @@ export class RemediationFeeds {
   readonly #options: Options;
   readonly #definitions: Definitions;
   readonly #versions: ClusterVersions;
+  readonly #access: Access;
   readonly #watching = new Map<string, Watching>();
   readonly #told = new Map<string, KindState>();
   #cancel = (): void => {};
@@ -53,6 +57,7 @@ export class RemediationFeeds {
     const look = () => this.look();
     this.#definitions = new Definitions(feed, look);
     this.#versions = new ClusterVersions(feed, look);
+    this.#access = new Access({ ...options, changed: look });
     const checks = start({ feed, changed: look }, nodeHealthChecks.resource, picture.checkFeeds.checks);
     const inNamespace = { selection: { namespace: nodeLeaseNamespace } };
     const held = start({ feed, changed, ...inNamespace }, leases, picture.checkFeeds.leases);
@@ -82,12 +87,22 @@ export class RemediationFeeds {
     this.#cancel();
     for (const { fed } of this.#watching.values()) fed.stop();
     this.#versions.stop();
+    this.#access.stop();
   }
 
   #wanted(): readonly KindName[] {
     const { checks } = this.#options.picture;
     // Others' templates are of interest only as long as a check by default may be made from one.
-    return [...wantedKinds(checks.all()), ...ownRemediationKinds, ...(checks.hadDefault === false ? defaultKinds : [])];
+    const running = checks.all().flatMap(check => {
+      const made = checks.remediatedNodes(check).flatMap(node => checks.remediationsOf(check, node));
+      return made.map(({ apiVersion, kind }) => ({ apiVersion, kind }));
+    });
+    return [
+      ...wantedKinds(checks.all()),
+      ...running,
+      ...ownRemediationKinds,
+      ...(checks.hadDefault === false ? defaultKinds : []),
+    ];
   }
 
   #stateOf(name: KindName): KindState {
@@ -98,8 +113,15 @@ export class RemediationFeeds {
     if (resource === undefined) return { state: this.#definitions.fed.synced ? "NotFound" : "Listing" };
     const { fed } = this.#watching.get(key) ?? this.#begin(name, resource);
     if (isForbidden(fed.lastError)) return { state: "Forbidden", verb: verbIn(fed.lastError), resource };
-    if (fed.synced && !isSilent(fed)) return { state: "Served", resource };
+    if (fed.synced && !isSilent(fed)) return { state: "Served", resource, ...this.#lacking(name, resource) };
     return { state: isNotFound(fed.lastError) ? "NotFound" : "Listing" };
+  }
+
+  /** Of our own kinds `fettle install` grants everything, and templates are only read. */
+  #lacking({ apiVersion, kind }: KindName, resource: Resource): { readonly lacking?: string } {
+    const isOurs = ownRemediationKinds.some(one => one.kind === kind && one.apiVersion === apiVersion);
+    const verb = isOurs || kind.endsWith("Template") ? undefined : this.#access.lacking(resource);
+    return verb === undefined ? {} : { lacking: verb };
   }
 
   #begin(name: KindName, resource: Resource): Watching {
@@ -112,8 +134,9 @@ export class RemediationFeeds {
     return watching;
   }
 
-  #end(key: string, { name, fed }: Watching): void {
+  #end(key: string, { name, resource, fed }: Watching): void {
     fed.stop();
+    this.#access.forget(resource);
     this.#watching.delete(key);
     this.#told.delete(key);
     this.#options.picture.checkFeeds.drop(name);

@@ -68,3 +68,10 @@ export const leases: Resource = {
   kind: "Lease",
   namespaced: true,
 };
+export const accessReviews: Resource = {
+  group: "authorization.k8s.io",
+  version: "v1",
+  plural: "selfsubjectaccessreviews",
+  kind: "SelfSubjectAccessReview",
+  namespaced: false,
+};

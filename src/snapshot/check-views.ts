@@ -99,9 +99,9 @@ export type NodeLeaseView = {
   readonly renewedAt: Instant;
 };
 
-/** Whether a kind can be read. Served: all of it is in the picture. */
+/** Whether a kind can be read. Served: all of it is in the picture; `lacking`: a verb that we may not do to it. */
 export type KindState =
-  | { readonly state: "Served"; readonly resource: Resource }
+  | { readonly state: "Served"; readonly resource: Resource; readonly lacking?: string }
   | { readonly state: "Listing" | "NotFound" }
   | { readonly state: "Forbidden"; readonly verb: string; readonly resource: Resource };
 

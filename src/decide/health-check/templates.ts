@@ -78,7 +78,7 @@ function multiplicity(
 function kindProblem({ apiVersion, kind }: KindName, state: KindState): Disabling | undefined {
   switch (state.state) {
     case "Served":
-      return undefined;
+      return state.lacking === undefined ? undefined : forbidden(apiVersion, state.lacking, state.resource);
     case "Listing":
       return {
         reason: "RemediationTemplatePending",
@@ -88,12 +88,16 @@ function kindProblem({ apiVersion, kind }: KindName, state: KindState): Disablin
     case "NotFound":
       return notFound(`No API serves ${kind} (${apiVersion}).`, `installing whoever serves ${kind}`);
     case "Forbidden":
-      return {
-        reason: "RemediationTemplateForbidden",
-        message: `We may not ${state.verb} ${state.resource.plural} of ${apiVersion}. This grants it: ${grantOf(state.resource)}`,
-        liftedBy: `a ClusterRole with ${aggregationLabel}`,
-      };
+      return forbidden(apiVersion, state.verb, state.resource);
   }
+}
+
+function forbidden(apiVersion: string, verb: string, resource: Resource): Disabling {
+  return {
+    reason: "RemediationTemplateForbidden",
+    message: `We may not ${verb} ${resource.plural} of ${apiVersion}. This grants it: ${grantOf(resource)}`,
+    liftedBy: `a ClusterRole with ${aggregationLabel}`,
+  };
 }
 
 export const aggregationLabel = 'the label rbac.ext-remediation/aggregate-to-ext-remediation: "true"';
