@@ -11,10 +11,14 @@ export function timestamp(now: number): string {
   return `${new Date(Math.floor(now / 1000) * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-/** On create these are the server's alone, whatever the client sent. */
-export function fillSystemFields({ metadata }: KubeObject, now: number, random: Random): void {
+/** What a client may not say of an object that it creates. By a PUT it may. */
+export function wipeSystemFields({ metadata }: KubeObject): void {
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
+}
+
+/** On create these are the server's alone, whatever the client sent. */
+export function fillSystemFields({ metadata }: KubeObject, now: number, random: Random): void {
   delete metadata.selfLink;
   metadata.creationTimestamp = timestamp(now);
   metadata.uid = uuid(random);

@@ -194,6 +194,13 @@ describe("update", () => {
     });
   });
 
+  test("by a PUT an object may come that is going already, as the client says", () => {
+    const lease = { resource: "leases.coordination.k8s.io", namespace: "default", name: "l" };
+    const going = { deletionTimestamp: "2020-01-01T00:00:00Z", deletionGracePeriodSeconds: 0 };
+    const body = { metadata: { name: "l", ...going }, spec: {} };
+    expect(new Box().send("update", lease, { body })).toMatchObject({ code: 201, object: { metadata: going } });
+  });
+
   test("counts a generation for each change of what is wanted, and for nothing else", () => {
     const box = new Box();
     const deployments = { resource: "deployments.apps", namespace: "default" };

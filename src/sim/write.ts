@@ -11,7 +11,7 @@ import { type Backend, clusterOf, find, save, type Target } from "./backend.ts";
 import { deepEqual } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
 import { admitToNamespace, isNamespace } from "./namespaces.ts";
-import { fillSystemFields, keepSystemFields, settleNamespace } from "./object-meta.ts";
+import { fillSystemFields, keepSystemFields, settleNamespace, wipeSystemFields } from "./object-meta.ts";
 import { generatedName } from "./random.ts";
 import {
   alreadyExists,
@@ -42,6 +42,7 @@ export function create(
   const { kind, namespace } = target;
   settleNamespace(object, kind, namespace);
   admitToNamespace(backend, target, object.metadata.name ?? "");
+  if (!isUpdate) wipeSystemFields(object);
   fillSystemFields(object, backend.clock.now(), backend.random);
   kind.rules.admit?.(object, { cluster: clusterOf(backend) });
   const base = object.metadata.name ? "" : (object.metadata.generateName ?? "");
