@@ -204,6 +204,15 @@ describe("pods", () => {
     expect(execution.picture.pod("default", "p")?.deletionAt).toBe(execution.clock.now() + seconds * 1000);
   });
 
+  test("whose machine is gone are gone at once", async () => {
+    const execution = new EmbeddedExecution();
+    const pod = await aPod(execution);
+    const deadline = execution.clock.now() + 90_000;
+    const command: Command = { kind: "delete-pod", pod: podTarget(pod), deadline, isMachineGone: true, why: "" };
+    expect(await execution.execute(command)).toEqual({ result: "done" });
+    expect(await execution.get(pods, "p")).toBeUndefined();
+  });
+
   test.each(["evict-pod", "delete-pod"] as const)("that are gone are gone in the picture too (%s)", async kind => {
     const execution = new EmbeddedExecution();
     const pod = await aPod(execution);

@@ -84,9 +84,11 @@ export async function evictPod({ pod }: Of<"evict-pod">, execution: Execution): 
   }
 }
 
-export async function deletePod({ pod, deadline }: Of<"delete-pod">, execution: Execution): Promise<Outcome> {
+export async function deletePod(command: Of<"delete-pod">, execution: Execution): Promise<Outcome> {
+  const { pod, deadline, isMachineGone = false } = command;
   const { api, clock } = execution;
-  const gracePeriodSeconds = Math.max(1, Math.floor((deadline - clock.now()) / 1000));
+  const leftSeconds = Math.floor((deadline - clock.now()) / 1000);
+  const gracePeriodSeconds = isMachineGone ? 0 : Math.max(1, leftSeconds);
   try {
     const answer = await api.delete(pods, keyOf(pod), { preconditions: { uid: pod.uid }, gracePeriodSeconds });
     sawDeletion(execution.picture, { kind: "pod", target: pod, answer });

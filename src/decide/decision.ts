@@ -94,11 +94,12 @@ export type Command =
       | { readonly kind: "update-node"; readonly node: Target; readonly change: NodeChange }
       | { readonly kind: "delete-node"; readonly node: Target }
       | { readonly kind: "evict-pod"; readonly pod: Target & { readonly namespace: string } }
-      /** By force: gone at `deadline`, or in a second if that has passed. */
+      /** By force: gone at `deadline`, or in a second if that has passed; at once where its machine is gone. */
       | {
           readonly kind: "delete-pod";
           readonly pod: Target & { readonly namespace: string };
           readonly deadline: Instant;
+          readonly isMachineGone?: true;
         }
       | {
           readonly kind: "open-action";

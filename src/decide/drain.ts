@@ -35,9 +35,8 @@ type Verdict = {
 type Judged = { readonly pod: PodView; readonly verdict: Verdict };
 
 function drainNodes(departing: Departing, context: Context): StepResult {
-  if (departing.isEnding || departing.drained.length === 0) return done;
+  if (departing.isDead || departing.isEnding || departing.drained.length === 0) return done;
   const pods = departing.drained.flatMap(({ name }) => [...context.picture.podsOn(name)]);
-  if (departing.isDead) return { isDone: true, commands: withTheMachine(pods, departing) };
   const waited = pods.filter(pod => isWaitedFor(pod, departing.terminationAt, context.now));
   if (waited.length === 0) return lateOnes(departing, context.now);
   return moved(waited, departing, context);
@@ -121,12 +120,16 @@ export function isTerminal({ phase }: PodView): boolean {
   return phase === "Succeeded" || phase === "Failed";
 }
 
-/** The machine is gone and its pods with it: told so, their owners replace them at once. Nothing waits for them. */
-function withTheMachine(pods: readonly PodView[], departing: Departing): Command[] {
+/**
+ * The machine is gone and its pods with it, whether they had been told to stop or not: their owners are told, a StatefulSet
+ * too, which waits for the very object to go. Otherwise garbage collection would, a minute later. Nothing waits for them.
+ */
+export function withTheMachine(departing: Departing, { picture }: Context): Command[] {
   const { deletingSince = 0 } = departing.claim;
-  return pods
-    .filter(pod => pod.deletionAt === undefined && !pod.isStatic && !isTerminal(pod))
-    .map(pod => deletion(pod, deletingSince, departing));
+  return departing.drained
+    .flatMap(({ name }) => [...picture.podsOn(name)])
+    .filter(pod => !pod.isStatic && !isTerminal(pod))
+    .map(pod => ({ ...deletion(pod, deletingSince, departing), isMachineGone: true }));
 }
 
 /** Nobody is left. Not done before pods that were on their way had the time to show themselves. */
@@ -200,7 +203,7 @@ function eviction(pod: PodView, { why }: Departing): Command {
   return { kind: "evict-pod", pod: target(pod), why };
 }
 
-function deletion(pod: PodView, deadline: Instant, { why }: Departing): Command {
+function deletion(pod: PodView, deadline: Instant, { why }: Departing): Extract<Command, { kind: "delete-pod" }> {
   return { kind: "delete-pod", pod: target(pod), deadline, why };
 }
 

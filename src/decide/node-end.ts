@@ -4,7 +4,8 @@
 import { isSameTaint } from "../api/taint.ts";
 import { disruptedTaint, terminationFinalizer } from "../api/well-known.ts";
 import type { NodeView } from "../snapshot/views.ts";
-import type { Command, NodeChange } from "./decision.ts";
+import type { Command, Context, NodeChange } from "./decision.ts";
+import { withTheMachine } from "./drain.ts";
 import { type Departing, done, type Step, type StepResult, type Wait } from "./termination-step.ts";
 
 const excludedKey = "node.kubernetes.io/exclude-from-external-load-balancers";
@@ -30,11 +31,13 @@ function closing(node: NodeView, why: string): Command[] {
   return node.deletingSince === undefined ? [{ kind: "delete-node", node: target(node), why }] : [];
 }
 
-function finalizeObjects({ nodes, why }: Departing): StepResult {
+function finalizeObjects(departing: Departing, context: Context): StepResult {
+  const { claim, nodes, why } = departing;
   if (nodes.length === 0) return { isDone: false, metadata: { removeFinalizers: [terminationFinalizer] } };
+  const isGone = claim.providerID !== undefined && context.picture.instance(claim.providerID)?.state === "gone";
   return {
     isDone: false,
-    commands: nodes.flatMap(node => releasing(node, why)),
+    commands: [...(isGone ? withTheMachine(departing, context) : []), ...nodes.flatMap(node => releasing(node, why))],
     waits: nodes.flatMap(heldByOthers),
   };
 }

@@ -6,7 +6,6 @@ import type { WorldOptions } from "../../test/builders.ts";
 import {
   closed,
   decided,
-  deletedAt,
   leavingClaim,
   leavingNode,
   providerID,
@@ -178,7 +177,7 @@ describe("a dead node", () => {
 
   test("whose instance is gone is not drained: its pods are told, and the finalizer goes", () => {
     const decision = decided(now, { nodes, pods, attachments, instances: gone });
-    expect(of(decision, "delete-pod")).toMatchObject([{ pod: { name: "p" }, deadline: deletedAt }]);
+    expect(of(decision, "delete-pod")).toMatchObject([{ pod: { name: "p" }, isMachineGone: true }]);
     expect(of(decision, "update-node")).toMatchObject([{ change: { removeFinalizers: [terminationFinalizer] } }]);
     expect(of(decision, "update-claim")).toEqual([]);
     expect(of(decision, "update-action")[0]?.progress?.steps).toMatchObject([
@@ -188,6 +187,15 @@ describe("a dead node", () => {
       { name: "instance", isFinished: true },
       { name: "finalize", isFinished: false },
     ]);
+  });
+
+  test("whose instance is gone takes along those that were told to stop and cannot: their owners may wait for that", () => {
+    const stopping = [aPod("p", { on: "a", deletionAt: now - 1 }), aPod("q", { on: "a", phase: "Succeeded" })];
+    const world = { claims: [empty({ isEnding: true })], nodes, pods: stopping };
+    const ended = decided(now, { ...world, instances: gone });
+    expect(of(ended, "delete-pod")).toMatchObject([{ pod: { name: "p" }, isMachineGone: true }]);
+    const instances = [{ providerID, state: "terminating", seenAt: now }] as const;
+    expect(of(decided(now, { ...world, instances }), "delete-pod")).toEqual([]);
   });
 
   test("also before it was tainted", () => {

@@ -188,6 +188,24 @@ test("a pod that stops as soon by itself is not hurried by a delete that gives i
   expect(told(29)).toEqual(["I6"]);
 });
 
+test("a pod is forgotten only where its machine is gone, then also of a node that still says Ready", () => {
+  const { open, write, objects, uidOf } = scene();
+  open("a");
+  objects.patch(node, ready, "status");
+  const forgets = (name: string) => {
+    const body = { preconditions: { uid: uidOf("pods", `default/${name}`) }, gracePeriodSeconds: 0 };
+    return write({ verb: "delete", plural: "pods", namespace: "default", name, body });
+  };
+  objects.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "fettle-simulated" } });
+  const machine = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "i-1", namespace: "fettle-simulated" } };
+  objects.apply(machine);
+  objects.patch(claim("c"), ended, "status");
+  expect(forgets("p")).toEqual(["I6", "I6"]);
+  objects.delete(machine);
+  objects.apply(pod("q"));
+  expect(forgets("q")).toEqual([]);
+});
+
 test("a node has one open action at most", () => {
   const { open } = scene();
   expect(open("a")).toEqual([]);

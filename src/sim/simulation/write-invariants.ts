@@ -104,7 +104,15 @@ function podDeleted(context: WriteContext, object: KubeObject, request: ApiReque
   const isTime = isTooSlow || context.process.now() >= deadline - graceMs - 1000;
   const isDue = isTime || !hurries(pod, request) || isOfDeadNode(context, pod) || isOfSilentNode(context, pod);
   const broken = isDue ? [] : [`I6 pod ${keyOf(pod)} is deleted by force before its node's deadline asks for it`];
-  return [...broken, ...podOfNodeWithoutEvidence(context, pod)];
+  return [...broken, ...forgotten(context, pod, request), ...podOfNodeWithoutEvidence(context, pod)];
+}
+
+/** Without any grace the server forgets the pod at once: another of its name may run while this one still does. */
+function forgotten({ ledger, objects }: WriteContext, pod: Pod, { body }: ApiRequest): string[] {
+  const { gracePeriodSeconds } = (body ?? {}) as DeleteBody;
+  const machine = instanceOf(objects, ledger.nodeByName.get(pod.spec.nodeName ?? "")?.spec.providerID);
+  if (gracePeriodSeconds !== 0 || machine === undefined) return [];
+  return [`I6 pod ${keyOf(pod)} is forgotten while its machine is there`];
 }
 
 /** The server keeps to the shorter of two graces: a pod that stops as soon or sooner by itself is not touched. */
@@ -117,10 +125,16 @@ function keyOf({ metadata }: KubeObject): string {
   return `${metadata.namespace}/${metadata.name}`;
 }
 
-/** Its machine is gone: nothing runs there that could be harmed. */
+/** Its machine is gone: nothing runs there that could be harmed. Who ended it need not wait until the node says so, too. */
 function isOfDeadNode({ ledger, objects }: WriteContext, { spec }: Pod): boolean {
   const node = ledger.nodeByName.get(spec.nodeName ?? "");
-  return node === undefined || (!isReady(node) && instanceOf(objects, node.spec.providerID) === undefined);
+  if (node === undefined) return true;
+  const isEnded = ledger.claimsOf(node.spec.providerID).some(isEnding);
+  return (isEnded || !isReady(node)) && instanceOf(objects, node.spec.providerID) === undefined;
+}
+
+function isEnding({ status }: StoredClaim): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === "InstanceTerminating" && is === "True") ?? false;
 }
 
 /** Its kubelet is silent, and the node is being repaired for that: the pod cannot be told to stop, only to run elsewhere. */
