@@ -9,8 +9,10 @@ import { reasonOf } from "./conditions.ts";
 import { type ActionProgress, type Command, type Context, type Decision, nothing, type Rule } from "./decision.ts";
 import { dryRunCode, dryRunOfAll } from "./dry-run.ts";
 import { contradiction, type Live } from "./evidence.ts";
+import { awaitedPlaces, goesWithout } from "./gentle-repair.ts";
 import { instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
+import { outranks } from "./precedence.ts";
 import { noLongerAsked } from "./repair-again.ts";
 import { ofNode, repairHold } from "./repair-hold.ts";
 import { awaited, closedHold, startBy, stillHold, type Wait } from "./replacement.ts";
@@ -112,7 +114,7 @@ function decideOpen(action: ActionView, context: Context): Decision {
   if (spec.method === "Remediate") return otherMeans(action, context);
   // From there it is the reboot rule's.
   if (spec.method === "Reboot" && hasStarted(action)) return nothing;
-  return waitFirst(action, node, context) ?? start(action, context);
+  return waitFirst(action, node, context) ?? start(action, context, goesWithout(action, node, context));
 }
 
 function gone(action: ActionView): Decision {
@@ -186,6 +188,8 @@ function otherMeans(action: ActionView, context: Context): Decision {
 
 /** What it waits for beside leave to start; undefined: nothing. Whoever deletes the node waits for nobody. */
 export function waitFirst(action: ActionView, node: NodeView, context: Context): Decision | undefined {
+  const places = awaitedPlaces(action, node, context);
+  if (places !== undefined) return waitsFor(action, places.hold, places.until);
   if (!waitsForReplacement(action) || node.deletingSince !== undefined) return undefined;
   const found = awaited(action, node, context);
   if (found === undefined) return undefined;
@@ -197,7 +201,7 @@ export function waitFirst(action: ActionView, node: NodeView, context: Context):
 }
 
 /** What passes by itself in seconds is not worth a write. */
-const unwritten: ReadonlySet<string> = new Set(["not-still", "not-judged-again"]);
+const unwritten: ReadonlySet<string> = new Set(["not-still", "not-judged-again", "places-not-ready"]);
 
 /** How far each replacement is, is said of the claims; here once, that they are waited for. */
 function tellWait(action: ActionView, { hold, isMade }: Pick<Wait, "hold" | "isMade">): readonly Command[] {
@@ -214,13 +218,14 @@ function tellWait(action: ActionView, { hold, isMade }: Pick<Wait, "hold" | "isM
   return update(action, progress, message).commands;
 }
 
-function start(action: ActionView, context: Context): Decision {
+function start(action: ActionView, context: Context, without?: string): Decision {
   const { name, uid, spec } = action;
-  const until = startBy(action, context.picture);
+  const until = startBy(action, context);
   if (until <= context.now && !hasStarted(action)) return tooLate(action, context);
   const hold = startHold(action, context);
   if (hold !== undefined) return waitsFor(action, hold, until);
-  const commands: readonly Command[] = [{ kind: "start-action", why: spec.message, action: { name, uid } }];
+  const why = without === undefined ? spec.message : `${spec.message} ${without}`;
+  const commands: readonly Command[] = [{ kind: "start-action", why, action: { name, uid } }];
   const end = hasStarted(action) ? undefined : until;
   const failure = context.picture.failure(`action/${name}`);
   if (failure === undefined) return { ...nothing, commands, wakeAt: end };
@@ -236,16 +241,25 @@ function start(action: ActionView, context: Context): Decision {
  * a failure that spreads. What has begun goes on.
  */
 function startHold(action: ActionView, context: Context): Objection | undefined {
-  if (hasStarted(action) || isPersonsDelete(action.spec, context)) return undefined;
   const { deadline: _deadline, ...asked } = action.spec;
-  const proposal = { ...asked, dueAt: startBefore(action, 0) };
+  const { action: wanted, askedBy, message, evidence } = highestReason(action.spec);
+  const proposal = { ...asked, action: wanted, askedBy, message, evidence, dueAt: startBefore(action, 0) };
+  if (hasStarted(action) || isPersonsDelete(proposal, context)) return undefined;
   return (
-    policyHold(action.spec, context) ??
-    closedHold(action.spec, context) ??
-    stillHold(action.spec, context) ??
+    policyHold(proposal, context) ??
+    closedHold(proposal, context) ??
+    stillHold(proposal, context) ??
     vetoed(proposal, context.vetoes, context)
   );
 }
+
+/** What joined it may go where its own reason would be held. */
+function highestReason(spec: NodeActionSpec): Reason {
+  const reasons: readonly Reason[] = [spec, ...(spec.joined ?? [])];
+  return reasons.reduce((highest, reason) => (outranks(reason.action, highest.action) ? reason : highest));
+}
+
+type Reason = Pick<NodeActionSpec, "action" | "askedBy" | "message" | "evidence">;
 
 function waitsFor(action: ActionView, hold: Objection, giveUpAt = Number.POSITIVE_INFINITY): Decision {
   const { code, message, until } = hold;

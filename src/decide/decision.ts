@@ -290,6 +290,8 @@ export type Settings = {
   readonly batchIdleMs?: Millis;
   /** And no later than this after the first of them came. Default 10 s. */
   readonly batchMaxMs?: Millis;
+  /** Places are searched for the pods of nodes that are to go: a gentle repair waits for them. Default false. */
+  readonly findsPlaces?: boolean;
   /** The health check of a cluster that has none. `mark`: the Lease whose being says that there was one. Absent: none. */
   readonly defaultCheck?: {
     readonly isWanted: boolean;

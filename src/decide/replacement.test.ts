@@ -7,6 +7,7 @@ import {
   aPod,
   aPool,
   aProvider,
+  aSafetyPolicy,
   at,
   aWorld,
   t0,
@@ -223,6 +224,23 @@ describe("an action of a plan starts", () => {
   ])("without its replacements when %s", (_, action, more) => {
     const claims = [old, replacement("launched")];
     expect(decide(action, { world: { claims, ...more } }).commands).toMatchObject(starts);
+  });
+
+  test("for the sake of what joined it, where its own reason is frozen or its pool closed", () => {
+    const joined = [
+      {
+        action: "Repair" as const,
+        askedBy: { kind: "NodePool" as const, name: "web" },
+        at: formatTime(t0),
+        message: "Node a is sick.",
+        evidence: [],
+      },
+    ];
+    const safety = aSafetyPolicy({ freeze: { reason: "launch day", scope: "Disruption" } });
+    const pools = [aPool("web", { spec: { disruption: { budgets: [{ nodes: "0" }] } } })];
+    const scene = { world: { ...world, safety, pools }, moves: [aMove()] };
+    expect(codes(decide(waiting(), scene))).toEqual(["frozen"]);
+    expect(decide(waiting({ spec: { joined } }), scene).commands).toMatchObject(starts);
   });
 
   test("but goes on waiting when it comes of age meanwhile: that is a plan too", () => {

@@ -14,6 +14,7 @@ import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 import { allowed } from "./budgets.ts";
 import { conditionOf, isTrue } from "./conditions.ts";
 import type { Command, Context } from "./decision.ts";
+import { placesSince } from "./gentle-repair.ts";
 import { hasFailedToLaunch } from "./launch.ts";
 import { instantOf, isDryRun, isOpen } from "./ledger.ts";
 import { comesBy } from "./readiness.ts";
@@ -45,19 +46,20 @@ export function awaited(action: ActionView, node: NodeView, context: Context): W
   const coming = missing.filter(state => "message" in state);
   const hold = coming.length > 0 ? onTheWay(coming, node) : notYet(action, context.picture);
   if (hold === undefined) return undefined;
-  const until = coming.length > 0 ? Math.min(...coming.map(one => one.until)) : startBy(action, context.picture);
+  const until = coming.length > 0 ? Math.min(...coming.map(one => one.until)) : startBy(action, context);
   if (until <= context.now) return { failure: `until ${formatTime(until)} this held it: ${hold.message}` };
   const isMade = coming.every(({ isMade: made }) => made);
   return { hold, until, isMade, commands: isMade ? closing(node) : [] };
 }
 
 /** Until when it must have started. */
-export function startBy(action: ActionView, picture: Picture): Instant {
+export function startBy(action: ActionView, context: Context): Instant {
+  const { picture } = context;
   const since = (action.spec.replacements ?? []).map(({ name }) => {
     const initialized = conditionOf(picture.claim(name)?.conditions ?? [], "Initialized");
     return initialized?.status === "True" ? (initialized.since ?? 0) : 0;
   });
-  return Math.max(decidedAt(action), ...since) + startMaxMs;
+  return Math.max(decidedAt(action), placesSince(action, context) ?? 0, ...since) + startMaxMs;
 }
 
 function onTheWay(coming: readonly Coming[], { name }: NodeView): Objection {
@@ -173,10 +175,12 @@ function closing({ name, uid, taints }: NodeView): readonly Command[] {
   return [{ kind: "update-node", node: { name, uid }, change: { addTaints: [disruptedTaint] }, why }];
 }
 
+type Start = Pick<NodeActionSpec, "action" | "node" | "nodePool">;
+
 const mustStandStill: ReadonlySet<string> = new Set(["Consolidation", "Emptiness"]);
 
 /** What is taken for being little used is not taken while pods come and go. */
-export function stillHold({ action, node }: NodeActionSpec, { picture, now }: Context): Objection | undefined {
+export function stillHold({ action, node }: Start, { picture, now }: Context): Objection | undefined {
   const stirredAt = mustStandStill.has(action) ? picture.podEventOn(node.name) : undefined;
   const stillAt = stirredAt === undefined ? now : stirredAt + validationMs;
   if (stillAt <= now) return undefined;
@@ -185,7 +189,7 @@ export function stillHold({ action, node }: NodeActionSpec, { picture, now }: Co
 }
 
 /** A pool that lets none go by now: what was written down before it closed does not start either. */
-export function closedHold({ action, nodePool }: NodeActionSpec, { picture, now }: Context): Objection | undefined {
+export function closedHold({ action, nodePool }: Start, { picture, now }: Context): Objection | undefined {
   const pool = nodePool === undefined ? undefined : picture.pool(nodePool);
   const planned = plannedActions.find(one => one === action);
   if (pool === undefined || planned === undefined) return undefined;

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { aClaim, anAction, aNode, aPod, aPool, aProvider, at, aCondition, t0 } from "../../test/builders.ts";
+import type { Phase } from "../api/node-action.ts";
 import type { Instant } from "../api/time.ts";
 import { ClusterPicture } from "./cluster-picture.ts";
 import { type Plan, type PlannedClaim, poolVersion } from "./placement.ts";
-import type { PodView } from "./views.ts";
+import type { ActionView, PodView } from "./views.ts";
 
 /** A pod for which the scheduler found no node. */
 function pending(name: string, views: Partial<PodView> = {}): PodView {
@@ -85,6 +86,37 @@ describe("who wants a node", () => {
     world.picture.put("claim", aClaim("a"));
     world.picture.put("action", anAction("go", { node: "a", phase: "Done" }));
     expect(world.wanting()).toEqual([]);
+  });
+});
+
+describe("a plan for a node leaves its pods where they are", () => {
+  const spec = { action: "Drift", batch: "drift-1", replacements: [{ name: "r" }] } as const;
+  const plan = (more: Partial<ActionView["spec"]> = {}, phase: Phase = "WaitingForReplacement") =>
+    anAction("go", { node: "a", phase, spec: { ...spec, ...more } });
+  const sick = {
+    action: "Repair",
+    askedBy: { kind: "NodePool", name: "web" },
+    at: "2026-01-01T00:00:00Z",
+    message: "sick",
+    evidence: [],
+  } as const;
+
+  test.each<[string, ActionView, string[]]>([
+    ["while it waits for replacements", plan(), []],
+    ["while it is to be judged again", plan({ replacements: [] }, "Pending"), []],
+    ["not once it runs", plan({}, "Running"), ["x"]],
+    ["not once what is sick has joined it", plan({ joined: [sick] }), ["x"]],
+    ["also when another plan has joined it", plan({ joined: [{ ...sick, action: "Expiration" }] }), []],
+    [
+      "not where it was made without looking at them",
+      anAction("go", { node: "a", spec: { action: "Emptiness" } }),
+      ["x"],
+    ],
+  ])("%s", (_, action, wanting) => {
+    const world = new World(aPod("x", { on: "a" }));
+    world.picture.put("node", aNode("a"));
+    world.picture.put("action", action);
+    expect(world.wanting()).toEqual(wanting);
   });
 });
 
