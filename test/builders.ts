@@ -261,10 +261,12 @@ export type WorldOptions = {
   /** By lane. */
   failures?: Readonly<Record<string, FailureView>>;
   staleness?: Staleness;
+  /** By whose clock changes are seen. */
+  now?: () => Instant;
 };
 
 export function aWorld(options: WorldOptions = {}): ClusterPicture {
-  const picture = new ClusterPicture(options.provider ?? aProvider());
+  const picture = new ClusterPicture(options.provider ?? aProvider(), options.now ? { now: options.now } : {});
   for (const pool of options.pools ?? []) picture.put("pool", pool);
   for (const claim of options.claims ?? []) picture.put("claim", claim);
   for (const node of options.nodes ?? []) picture.put("node", node);

@@ -26,20 +26,27 @@ export class PodEvents {
   }
 
   changed({ before, after }: Change<PodView>): void {
-    if (before?.nodeName === after?.nodeName && isThere(before) === isThere(after)) return;
-    if (before !== undefined) this.#note(before, this.#now());
-    if (after !== undefined) this.#note(after, before === undefined ? lastWord(after) : this.#now());
+    if (before === undefined) {
+      if (after !== undefined) this.#note(after, after.nodeName, lastWord(after));
+      return;
+    }
+    const [from, to] = [placeOf(before), placeOf(after)];
+    if (from === to) return;
+    this.#note(before, from, this.#now());
+    if (after !== undefined) this.#note(after, to, this.#now());
   }
 
-  #note({ nodeName, isStatic, ownerKind }: PodView, at: Instant): void {
+  #note({ isStatic, ownerKind }: PodView, nodeName: string | undefined, at: Instant): void {
     if (nodeName === undefined || isStatic || ownerKind === "DaemonSet") return;
     const known = this.#atByNode.get(nodeName) ?? Number.NEGATIVE_INFINITY;
     this.#atByNode.set(nodeName, Math.max(known, Math.min(at, this.#now())));
   }
 }
 
-function isThere(pod: PodView | undefined): boolean {
-  return pod?.deletionAt === undefined && pod?.phase !== "Succeeded" && pod?.phase !== "Failed";
+/** Where it runs; one that ends or has ended is nowhere any more. */
+function placeOf(pod: PodView | undefined): string | undefined {
+  const hasEnded = pod?.deletionAt !== undefined || pod?.phase === "Succeeded" || pod?.phase === "Failed";
+  return hasEnded ? undefined : pod?.nodeName;
 }
 
 /** The latest of its bindings and its end that can be told from the pod alone. */

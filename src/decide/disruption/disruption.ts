@@ -142,10 +142,11 @@ function proposalOf({ node, claim, pool, isEmpty }: Candidate, reason: Reason, m
 function outlook({ nodes, claims, podCount, price, action }: Move): string {
   const goes = nodes.length === 1 ? "it goes" : `${nodes.length} nodes go`;
   const pods = podCount === 1 ? "1 pod moves" : `${podCount} pods move`;
+  const names = claims.map(({ name }) => name).join(", ");
   const comes =
-    claims.length === 0 ? "nothing new is needed" : `${claims.map(({ name }) => name).join(", ")} comes first`;
-  const saves =
-    action === "Consolidation" ? `, ${priceText(price.after)} instead of ${priceText(price.before)} an hour` : "";
+    claims.length === 0 ? "nothing new is needed" : `${names} ${claims.length === 1 ? "comes" : "come"} first`;
+  const isSaving = action === "Consolidation";
+  const saves = isSaving ? `, ${priceText(price.after)} instead of ${priceText(price.before)} an hour` : "";
   return `When ${goes}, ${pods} and ${comes}${saves}.`;
 }
 

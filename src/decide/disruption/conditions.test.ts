@@ -1,0 +1,219 @@
+import { describe, expect, test } from "vitest";
+import { aClaim, aClassRef, aCondition, aNode, aPod, aPool, at, aWorld, t0 } from "../../../test/builders.ts";
+import type { NodePoolSpec } from "../../api/node-pool.ts";
+import { formatTime, type Instant } from "../../api/time.ts";
+import type { ClaimView, PodView } from "../../snapshot/views.ts";
+import type { ConditionChange, Decision } from "../decision.ts";
+import { candidacy } from "./conditions.ts";
+import { hashAnnotations } from "./drift-hash.ts";
+
+const minute: NodePoolSpec = { disruption: { consolidateAfter: "1m" } };
+const stamp = hashAnnotations(aPool("web"), aClassRef);
+const theirs = { "karpenter.sh/nodepool-hash": "123", "karpenter.sh/nodepool-hash-version": "v3" };
+
+type Case = { claim?: Partial<ClaimView>; spec?: NodePoolSpec; pods?: readonly PodView[]; now?: Instant };
+
+function aMade(options: Partial<ClaimView> = {}): ClaimView {
+  return aClaim("a", { pool: "web", annotations: stamp, ...options });
+}
+
+function decide({ claim, spec = minute, pods = [], now = at("1m") }: Case): Decision {
+  const picture = aWorld({
+    pools: [aPool("web", { spec })],
+    claims: [aMade(claim)],
+    nodes: [aNode("a")],
+    pods,
+    now: () => now,
+  });
+  return candidacy.decide("a", { picture, now, settings, epoch: 1 });
+}
+const settings = { cluster: "test", dryRun: false, foreignClaims: "ignore" } as const;
+
+function written(decision: Decision) {
+  const [command] = decision.commands;
+  if (command === undefined) return undefined;
+  if (command.kind !== "update-claim") throw new Error(command.kind);
+  const { conditions, ...fields } = command.status ?? {};
+  return {
+    ...fields,
+    ...(conditions && { types: conditions.map(({ type }) => type) }),
+    annotations: command.metadata?.annotations,
+  };
+}
+const standing = (type: string, more: Partial<ConditionChange> = {}) => ({
+  conditions: [...aMade().conditions, aCondition(type, "True", { message: "", ...more })],
+});
+
+describe("Consolidatable", () => {
+  test.each<[string, Instant, boolean]>([
+    ["a millisecond before consolidateAfter has passed", at("1m") - 1, false],
+    ["when it has", at("1m"), true],
+    ["after it", at("1m") + 1, true],
+  ])("%s", (_, now, isTrue) => {
+    const decision = decide({ now });
+    expect(written(decision)?.types?.includes("Consolidatable") ?? false).toBe(isTrue);
+    expect(decision.wakeAt).toBe(isTrue ? undefined : at("1m"));
+  });
+
+  test.each<[string, Case, Instant | undefined]>([
+    ["from a pod that came", { pods: [aPod("web", { on: "a", startedAt: at("30s") })] }, at("1m30s")],
+    ["from what the claim remembers", { claim: { status: { lastPodEventTime: formatTime(at("40s")) } } }, at("1m40s")],
+    ["not from a daemon", { pods: [aPod("log", { on: "a", startedAt: at("30s"), ownerKind: "DaemonSet" })] }, at("1m")],
+    ["for ever with Never", { spec: { disruption: { consolidateAfter: "Never" } } }, undefined],
+    ["for ever in a pool with replicas", { spec: { ...minute, replicas: 1 } }, undefined],
+    ["while it is not initialized", { claim: aClaim("a", { stage: "registered" }) }, undefined],
+    [
+      "for an empty node by the wait of Emptiness",
+      { spec: { disruption: { consolidateAfter: "1h", actionControls: { Emptiness: { disruptAfter: "2m" } } } } },
+      at("2m"),
+    ],
+    [
+      "for one in use by that of Consolidation",
+      {
+        spec: { disruption: { consolidateAfter: "1h", actionControls: { Consolidation: { disruptAfter: "3m" } } } },
+        pods: [aPod("web", { on: "a" })],
+      },
+      at("3m"),
+    ],
+  ])("counts %s", (_, one, wakeAt) => {
+    const decision = decide({ ...one, now: at("59s") });
+    expect(decision.wakeAt).toBe(wakeAt);
+    expect(written(decision)?.types ?? []).not.toContain("Consolidatable");
+  });
+
+  test("is written once", () => {
+    expect(decide({ claim: standing("Consolidatable") }).commands).toEqual([]);
+  });
+
+  test("is taken away with the time of the pod that ended it, for whoever comes after us", () => {
+    const pods = [aPod("web", { on: "a", startedAt: at("59s") })];
+    const decision = decide({ claim: standing("Consolidatable"), pods, now: at("1m") });
+    expect(written(decision)).toEqual({
+      types: ["Launched", "Registered", "Initialized", "Ready"],
+      lastPodEventTime: formatTime(at("59s")),
+      annotations: undefined,
+    });
+    expect(decision.wakeAt).toBe(at("1m59s"));
+  });
+
+  test("goes when the pool wants it no more", () => {
+    const decision = decide({ claim: standing("Consolidatable"), spec: { disruption: { consolidateAfter: "Never" } } });
+    expect(written(decision)?.types).not.toContain("Consolidatable");
+  });
+});
+
+describe("the time of the last pod is written", () => {
+  const came = (when: string) => [aPod("web", { on: "a", startedAt: at(when) })];
+  test.each<[string, Case, string | undefined]>([
+    ["not for the first pods of a new node", { pods: came("9s"), now: at("9s") }, undefined],
+    ["from 10 s after the last one on", { pods: came("10s"), now: at("10s") }, formatTime(at("10s"))],
+    [
+      "not for one that came shortly after the last",
+      { pods: came("49s"), claim: { status: { lastPodEventTime: formatTime(at("40s")) } }, now: at("49s") },
+      undefined,
+    ],
+    [
+      "with a long wait as often as a tenth of it",
+      { pods: came("5m59s"), spec: { disruption: { consolidateAfter: "1h" } }, now: at("6m") },
+      undefined,
+    ],
+    [
+      "with a long wait after a tenth of it",
+      { pods: came("6m"), spec: { disruption: { consolidateAfter: "1h" } }, now: at("6m") },
+      formatTime(at("6m")),
+    ],
+    [
+      "not with every pod where no wait is asked for",
+      {
+        pods: came("9s"),
+        spec: { disruption: { consolidateAfter: "0s" } },
+        claim: standing("Consolidatable"),
+        now: at("9s"),
+      },
+      undefined,
+    ],
+  ])("%s", (_, one, time) => {
+    expect(written(decide(one))?.lastPodEventTime).toBe(time);
+  });
+});
+
+describe("Drifted", () => {
+  const changed = { ...minute, template: { metadata: { labels: { team: "b" } } } };
+  const soon = at("10s");
+
+  test("comes with its reason and without a time of its own", () => {
+    const [command] = decide({ spec: changed, now: soon }).commands;
+    expect(command).toMatchObject({
+      kind: "update-claim",
+      claim: { name: "a", uid: "a-claim-uid" },
+      resourceVersion: "1",
+    });
+    const conditions = command?.kind === "update-claim" ? command.status?.conditions : [];
+    const drifted = conditions?.find(({ type }) => type === "Drifted");
+    expect(drifted).toMatchObject({ status: "True", reason: "NodePoolDrifted" });
+    expect(drifted).not.toHaveProperty("since");
+  });
+
+  test("goes when it is healed", () => {
+    const decision = decide({ claim: standing("Drifted", { reason: "NodePoolDrifted" }), now: soon });
+    expect(written(decision)?.types).toEqual(["Launched", "Registered", "Initialized", "Ready"]);
+  });
+
+  test("goes from a claim that is not launched", () => {
+    const conditions = [aCondition("Drifted", "True")];
+    const claim = aClaim("a", { stage: "new", annotations: stamp, pool: "web", conditions });
+    expect(written(decide({ claim, now: soon }))?.types).toEqual([]);
+  });
+
+  test("another reason replaces the first and keeps its time", () => {
+    const [command] = decide({
+      spec: changed,
+      claim: standing("Drifted", { reason: "ImageDrifted" }),
+      now: soon,
+    }).commands;
+    const conditions = command?.kind === "update-claim" ? command.status?.conditions : [];
+    expect(conditions).toContainEqual(expect.objectContaining({ reason: "NodePoolDrifted", since: t0 }));
+  });
+});
+
+describe("a claim without our hash", () => {
+  test.each([
+    ["none", {}],
+    ["the peer's", theirs],
+  ])("%s: is taken as made from the template of now, not as drifted", (_, annotations) => {
+    const spec = { ...minute, template: { metadata: { labels: { team: "b" } } } };
+    const decision = decide({ claim: { annotations }, spec, now: at("10s") });
+    expect(written(decision)).toEqual({ annotations: hashAnnotations(aPool("web", { spec }), aClassRef) });
+  });
+
+  test("that the peer found drifted stays drifted and unstamped", () => {
+    const claim = { ...standing("Drifted", { reason: "NodePoolDrifted" }), annotations: theirs };
+    expect(decide({ claim, now: at("10s") }).commands).toEqual([]);
+  });
+});
+
+describe("nothing is said of", () => {
+  test.each<[string, Partial<ClaimView>, Partial<Parameters<typeof aPool>[1]>]>([
+    ["a claim that goes", { deletingSince: t0 }, {}],
+    ["a claim that is only expected", { isProvisional: true }, {}],
+    [
+      "a claim of another provider",
+      { spec: { ...aMade().spec, nodeClassRef: { group: "x", kind: "Y", name: "z" } } },
+      {},
+    ],
+    ["a pool that cannot be understood", {}, { invalid: "no" }],
+    ["a pool that goes", {}, { deletingSince: t0 }],
+  ])("%s", (_, claim, pool) => {
+    const picture = aWorld({
+      pools: [aPool("web", pool)],
+      claims: [aMade({ annotations: {}, ...claim })],
+      nodes: [aNode("a")],
+    });
+    expect(candidacy.decide("a", { picture, now: at("1h"), settings, epoch: 1 }).commands).toEqual([]);
+  });
+
+  test("a claim whose pool is gone", () => {
+    const picture = aWorld({ claims: [aMade(standing("Drifted"))], nodes: [aNode("a")] });
+    expect(candidacy.decide("a", { picture, now: at("1h"), settings, epoch: 1 }).commands).toEqual([]);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { aNode, aPod, at, aWorld, t0 } from "../../test/builders.ts";
+import type { PodView } from "./views.ts";
+
+const seenAt = at("1h");
+const world = (pods: readonly PodView[] = []) => aWorld({ nodes: [aNode("a")], pods, now: () => seenAt });
+
+describe("of pods that were there before us their own word counts", () => {
+  test.each<[string, PodView, number | undefined]>([
+    ["one that runs: its start", aPod("web", { on: "a", startedAt: at("5m") }), at("5m")],
+    ["one that has not started: its creation", pending({ createdAt: at("7m") }), at("7m")],
+    [
+      "one that is stopping: when it was told to",
+      aPod("web", { on: "a", deletionAt: at("10m"), graceMs: 30_000 }),
+      at("10m") - 30_000,
+    ],
+    ["one from the future: when we saw it", aPod("web", { on: "a", startedAt: at("2h") }), seenAt],
+    ["a daemon: nothing", aPod("web", { on: "a", ownerKind: "DaemonSet", tier: "daemon" }), undefined],
+    ["a static one: nothing", aPod("web", { on: "a", isStatic: true }), undefined],
+    ["one without a node: nothing", aPod("web"), undefined],
+  ])("%s", (_, pod, expected) => {
+    expect(world([pod]).podEventOn("a")).toBe(expected);
+  });
+});
+
+describe("what we see happen counts from when we see it", () => {
+  const runs = aPod("web", { on: "a" });
+  test.each<[string, PodView | undefined, PodView | undefined, number]>([
+    ["it is bound", aPod("web"), runs, seenAt],
+    ["it is told to stop", runs, { ...runs, deletionAt: at("2h") }, seenAt],
+    ["it ends", runs, { ...runs, phase: "Succeeded" }, seenAt],
+    ["it is gone", runs, undefined, seenAt],
+    ["it becomes ready: no event", { ...runs, isReady: false }, runs, t0],
+    ["it is gone at last, having ended before: no event", { ...runs, phase: "Failed" }, undefined, t0],
+  ])("%s", (_, before, after, expected) => {
+    const picture = world(before ? [before] : []);
+    if (after === undefined) picture.remove("pod", before ?? runs);
+    else picture.put("pod", after);
+    expect(picture.podEventOn("a")).toBe(expected);
+  });
+});
+
+test("the latest of several counts", () => {
+  const picture = world([aPod("a", { on: "a", startedAt: at("9m") }), aPod("b", { on: "a", startedAt: at("3m") })]);
+  expect(picture.podEventOn("a")).toBe(at("9m"));
+});
+
+test("a node that is gone leaves nothing to its successor of the same name", () => {
+  const picture = world([aPod("web", { on: "a", startedAt: at("9m") })]);
+  picture.remove("pod", aPod("web", { on: "a" }));
+  picture.remove("node", aNode("a"));
+  expect(picture.podEventOn("a")).toBeUndefined();
+});
+
+function pending(options: Partial<PodView>): PodView {
+  const { startedAt: _, ...pod } = aPod("web", { on: "a", phase: "Pending", ...options });
+  return pod;
+}
