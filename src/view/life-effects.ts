@@ -3,6 +3,7 @@
 
 import type { NodeActionSpec } from "../api/node-action.ts";
 import { capacityTypeKey, nodePoolKey } from "../api/node.ts";
+import { apiVersionOf } from "../api/meta.ts";
 import { type Instant, parseDuration } from "../api/time.ts";
 import { registeredKey, terminationFinalizer } from "../api/well-known.ts";
 import { conditionOf, isTrue } from "../decide/conditions.ts";
@@ -37,6 +38,7 @@ export type EffectMetric =
   | "karpenter_pods_drained_total"
   | "fettle_readiness_timeouts_total"
   | "fettle_nodeclaims_reached_seconds"
+  | "nodehealthcheck_unhealthy_node_duration_seconds"
   | "fettle_action_duration_seconds";
 
 type Decided = { readonly rule: string; readonly command: Command; readonly at: Instant };
@@ -74,6 +76,8 @@ export function effectsOf({ rule, command, at }: Decided, picture: Picture): rea
       const action = picture.action(command.action.name);
       return action === undefined ? [] : ofAction(action, command, at);
     }
+    case "delete-remediation":
+      return ofRemediation(command, picture, at);
     case "evict-pod":
     case "delete-pod": {
       const pod = picture.pod(command.pod.namespace, command.pod.name);
@@ -161,6 +165,19 @@ function ofAction(action: ActionView, command: Extract<Command, { kind: "update-
   if (!isEnd || isDryRun(action)) return [];
   const labels = { action: action.spec.action, phase };
   return [{ metric: "fettle_action_duration_seconds", labels, seconds: secondsBetween(action.createdAt, at) }];
+}
+
+function ofRemediation(
+  { remediation: { resource, name, namespace } }: Extract<Command, { kind: "delete-remediation" }>,
+  picture: Picture,
+  at: Instant,
+): Effect[] {
+  const { kind } = resource;
+  const object = { apiVersion: apiVersionOf(resource), kind, name, ...(namespace === undefined ? {} : { namespace }) };
+  const made = picture.checks.remediation(object);
+  if (made === undefined) return [];
+  const seconds = secondsBetween(made.createdAt, at);
+  return [{ metric: "nodehealthcheck_unhealthy_node_duration_seconds", labels: { remediation: kind }, seconds }];
 }
 
 /** Why a node's pods are moved. */

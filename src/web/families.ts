@@ -1,6 +1,7 @@
 // What is measured at the moment somebody asks: how the cluster, the nodes, the caps, the shell and the watches stand.
 
 import { budgetFamilies } from "./budget-families.ts";
+import { checkFamilies } from "./check-families.ts";
 import { clusterFamilies } from "./cluster-families.ts";
 import type { Family } from "./family.ts";
 import type { MetricsOptions, Of } from "./measured.ts";
@@ -20,6 +21,7 @@ export function families({ version, settings, now, measured, watches }: MetricsO
     ...nodeFamilies(of),
     ...safetyFamilies(of),
     ...budgetFamilies(of),
+    ...checkFamilies(of),
     ...shellFamilies(of),
     {
       name: "karpenter_cluster_state_synced",

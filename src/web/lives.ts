@@ -6,6 +6,8 @@ import type { EffectMetric } from "../view/life-effects.ts";
 export type Life = { readonly help: string; readonly labels: readonly string[]; readonly buckets?: readonly number[] };
 
 const longBuckets = [1, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200];
+/** As medik8s has them, so that its boards go on working. */
+const remediationBuckets = [30, 60, 120, 180, 240, 300, 600, 1_200, 2_400, 3_600];
 const lifetimeBuckets = [60, 600, 3_600, 6 * 3_600, 86_400, 7 * 86_400, 30 * 86_400, 90 * 86_400];
 
 export const lives: Readonly<Record<EffectMetric, Life>> = {
@@ -59,6 +61,11 @@ export const lives: Readonly<Record<EffectMetric, Life>> = {
     help: "From a claim's creation until it was Launched, Registered or Initialized.",
     labels: ["nodepool", "condition"],
     buckets: longBuckets,
+  },
+  nodehealthcheck_unhealthy_node_duration_seconds: {
+    help: "From a remediation's creation to its removal, by its kind.",
+    labels: ["remediation"],
+    buckets: remediationBuckets,
   },
   fettle_action_duration_seconds: {
     help: "From an action's opening to its end, by what it does and how it ended.",

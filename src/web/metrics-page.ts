@@ -11,8 +11,9 @@ const head = `# Metrics
 that one counts what is done to nodes. A counter begins anew with its process.
 
 Names under \`karpenter_\` are Karpenter's (v1) and mean what they mean there, so that boards and alerts made for it go on
-working. Ours are under \`fettle_\`. A scrape reads what is kept anyway and pauses again and again: at 5,000 nodes it holds
-no decision up for more than a few milliseconds at a time.
+working; those under \`nodehealthcheck_\` are medik8s', by the remediation's kind and not by the node's name. Ours are under
+\`fettle_\`. A scrape reads what is kept anyway and pauses again and again: at 5,000 nodes it holds no decision up for more
+than a few milliseconds at a time.
 `;
 
 const absent = `
@@ -33,6 +34,9 @@ export function metricsPage(): string {
     "\n## Karpenter's\n\n",
     heading,
     ...table("karpenter_"),
+    "\n## medik8s'\n\n",
+    heading,
+    ...table("nodehealthcheck_"),
     "\n## Ours\n\n",
     heading,
     ...table("fettle_"),
