@@ -14,7 +14,10 @@ const condition = (type: string, word: "True" | "False") => ({
   lastTransitionTime: formatTime(at("1h")),
 });
 const storm = [condition("StormActive", "True"), condition("StormCooldownActive", "False")];
-const status: NodeHealthCheckStatus = { phase: "Remediating", conditions: [...storm, condition("NoTemplateLeft", "True")] };
+const status: NodeHealthCheckStatus = {
+  phase: "Remediating",
+  conditions: [...storm, condition("NoTemplateLeft", "True")],
+};
 const web = aCheck("web", { status });
 const { picture } = aCheckContext({
   checks: [web, aCheck("other", { spec: { selector: { matchLabels: { nobody: "has-this" } } } })],

@@ -114,8 +114,9 @@ function* stormOf({ name, conditions }: CheckView): Iterable<Sample> {
   yield sample("cooling", "StormCooldownActive");
 }
 
-function* heldBack({ picture: { checks }, refusals }: Asked): Iterable<string> {
-  for (const { subject, code } of refusals()) {
+function* heldBack(asked: Asked): Iterable<string> {
+  const { checks } = asked.picture;
+  for (const { subject, code } of asked.refusals()) {
     if (!causes.has(code) || !subject.startsWith("node/")) continue;
     for (const { name } of checks.concerning(subject.slice("node/".length))) yield `${name} ${code}`;
   }
