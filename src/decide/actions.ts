@@ -12,10 +12,11 @@ import { contradiction, type Live } from "./evidence.ts";
 import { awaitedPlaces, goesWithout } from "./gentle-repair.ts";
 import { instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
+import { plannedHold } from "./planned-start.ts";
 import { outranks } from "./precedence.ts";
 import { noLongerAsked } from "./repair-again.ts";
 import { ofNode, repairHold } from "./repair-hold.ts";
-import { awaited, closedHold, startBy, stillHold, type Wait } from "./replacement.ts";
+import { awaited, startBy, type Wait } from "./replacement.ts";
 import { retire } from "./retention.ts";
 import { isPersonsDelete, type Objection, policyHold, vetoed } from "./safety.ts";
 
@@ -53,7 +54,8 @@ export function doubtOf(
   const isHeld = action === "Repair" && node !== undefined;
   const held = isHeld ? repairHold(ofNode({ node, claim, pool }), context.now) : undefined;
   const unasked = isHeld && claim ? noLongerAsked(evidence, { node, claim }, context.picture) : undefined;
-  const why = held?.message ?? contradiction(evidence, live, context) ?? unasked;
+  // Several of them are put together into one sentence.
+  const why = held?.message.replace(/\.$/, "") ?? contradiction(evidence, live, context) ?? unasked;
   return why === undefined ? undefined : `${action}: ${why}`;
 }
 
@@ -245,12 +247,7 @@ function startHold(action: ActionView, context: Context): Objection | undefined 
   const { action: wanted, askedBy, message, evidence } = highestReason(action.spec);
   const proposal = { ...asked, action: wanted, askedBy, message, evidence, dueAt: startBefore(action, 0) };
   if (hasStarted(action) || isPersonsDelete(proposal, context)) return undefined;
-  return (
-    policyHold(proposal, context) ??
-    closedHold(proposal, context) ??
-    stillHold(proposal, context) ??
-    vetoed(proposal, context.vetoes, context)
-  );
+  return policyHold(proposal, context) ?? plannedHold(proposal, context) ?? vetoed(proposal, context.vetoes, context);
 }
 
 /** What joined it may go where its own reason would be held. */

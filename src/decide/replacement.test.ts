@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  aBudget,
   aClaim,
   aCondition,
   anAction,
@@ -15,7 +16,7 @@ import {
 } from "../../test/builders.ts";
 import type { NodePoolSpec } from "../api/node-pool.ts";
 import { formatTime } from "../api/time.ts";
-import { disruptedTaint, replacementForKey } from "../api/well-known.ts";
+import { disruptedTaint, doNotDisruptKey, replacementForKey } from "../api/well-known.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Move } from "../snapshot/moves.ts";
 import { type PlannedClaim, poolVersion } from "../snapshot/placement.ts";
@@ -274,8 +275,31 @@ describe("an action of a plan starts", () => {
     expect(decision.commands.map(({ kind }) => kind)).toEqual(held.length > 0 ? [] : ["start-action"]);
   });
 
+  test.each<[string, Partial<WorldOptions>, string]>([
+    [
+      "a pod that may not be disturbed has come",
+      { pods: [aPod("p", { on: "a", doNotDisrupt: "true" })] },
+      "do-not-disrupt",
+    ],
+    [
+      "the budget of a pod allows none",
+      { pods: [aPod("p", { on: "a" })], budgets: [aBudget("p")] },
+      "budget-allows-none",
+    ],
+    [
+      "the node may not be disturbed",
+      { nodes: [aNode("a", { annotations: { [doNotDisruptKey]: "true" } })] },
+      "do-not-disrupt",
+    ],
+    ["its pool cannot be understood", { pools: [{ ...pool, invalid: "nonsense" }] }, "pool-invalid"],
+  ])("not when meanwhile %s", (_, more, code) => {
+    const decision = decide(waiting(), { world: { ...world, ...more }, moves: [aMove()] });
+    expect([codes(decision), decision.wakeAt]).toEqual([[code], at("10m")]);
+    expect(decision.commands).toMatchObject([{ progress: { waitingFor: {} } }]);
+  });
+
   const nightly = { schedule: "0 9 * * *", duration: "8h", nodes: "0" };
-  test.each<[string, NodePoolSpec["disruption"], number, string[]]>([
+  test.each<[string, NonNullable<NodePoolSpec["disruption"]>, number, string[]]>([
     ["one ms before the freeze", { budgets: [nightly] }, at("9h") - 1, []],
     ["in the freeze", { budgets: [nightly] }, at("9h"), ["budget-closed"]],
     ["one ms before its end", { budgets: [nightly] }, at("17h") - 1, ["budget-closed"]],
@@ -348,7 +372,7 @@ describe("an action of a plan is given up, and its node stays", () => {
   });
 
   test("when another of the same consolidation was given up; but not when that one goes for another reason", () => {
-    const spec = { action: "Consolidation", evidence: [], replacements: [] } as const;
+    const spec: Partial<ActionView["spec"]> = { action: "Consolidation", evidence: [], replacements: [] };
     const other = plan({ on: "b", phase: "Abandoned", spec });
     const nodes = [aNode("a"), aNode("b")];
     const claims = [old, aClaim("b", { pool: "web" })];

@@ -2,16 +2,13 @@
 // node has stood still, and a fresh look says that every pod has a place. Nothing else waits meanwhile, and nothing is
 // remembered: after a restart the claims and the ledger tell how far it is.
 
-import { plannedActions } from "../api/budget.ts";
-import type { NodeActionSpec } from "../api/node-action.ts";
-import { formatTime, type Instant, type Millis, minuteMs, secondMs } from "../api/time.ts";
+import { formatTime, type Instant, type Millis, minuteMs } from "../api/time.ts";
 import { isSameTaint } from "../api/taint.ts";
 import { disruptedTaint, replacementForKey } from "../api/well-known.ts";
 import type { Move } from "../snapshot/moves.ts";
 import type { Picture } from "../snapshot/picture.ts";
 import type { PlannedClaim } from "../snapshot/placement.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
-import { allowed } from "./budgets.ts";
 import { conditionOf, isTrue } from "./conditions.ts";
 import type { Command, Context } from "./decision.ts";
 import { placesSince } from "./gentle-repair.ts";
@@ -20,8 +17,6 @@ import { instantOf, isDryRun, isOpen } from "./ledger.ts";
 import { comesBy } from "./readiness.ts";
 import type { Objection } from "./safety.ts";
 
-/** Upstream waits as long between the decision and a second look; here only the node must have stood still so long. */
-const validationMs: Millis = 15 * secondMs;
 /** How long an action may wait for its start, from its decision or from when its replacements were there. */
 const startMaxMs: Millis = 10 * minuteMs;
 
@@ -173,37 +168,6 @@ function closing({ name, uid, taints }: NodeView): readonly Command[] {
   if (taints.some(taint => isSameTaint(taint, disruptedTaint))) return [];
   const why = `Nothing new is to start on node ${name} while its replacements come.`;
   return [{ kind: "update-node", node: { name, uid }, change: { addTaints: [disruptedTaint] }, why }];
-}
-
-type Start = Pick<NodeActionSpec, "action" | "node" | "nodePool">;
-
-const mustStandStill: ReadonlySet<string> = new Set(["Consolidation", "Emptiness"]);
-
-/** What is taken for being little used is not taken while pods come and go. */
-export function stillHold({ action, node }: Start, { picture, now }: Context): Objection | undefined {
-  const stirredAt = mustStandStill.has(action) ? picture.podEventOn(node.name) : undefined;
-  const stillAt = stirredAt === undefined ? now : stirredAt + validationMs;
-  if (stillAt <= now) return undefined;
-  const message = `A pod came to node ${node.name} or went: it must stand still until ${formatTime(stillAt)}.`;
-  return { code: "not-still", message, until: stillAt, liftedBy: "time" };
-}
-
-/** A pool that lets none go by now: what was written down before it closed does not start either. */
-export function closedHold({ action, nodePool }: Start, { picture, now }: Context): Objection | undefined {
-  const pool = nodePool === undefined ? undefined : picture.pool(nodePool);
-  const planned = plannedActions.find(one => one === action);
-  if (pool === undefined || planned === undefined) return undefined;
-  // Of how many nodes makes no difference to whether it is any at all.
-  const { allowed: most, path, doubt, changesAt } = allowed(pool.effective, planned, { at: now, initialized: 1 });
-  if (most > 0) return undefined;
-  const unread = doubt === undefined ? "" : `, for this cannot be read: ${doubt}`;
-  const message = `NodePool ${pool.name} lets no node go by ${action} now (${path}${unread}).`;
-  return {
-    code: "budget-closed",
-    message,
-    ...(changesAt === undefined ? {} : { until: changesAt }),
-    liftedBy: `time, or another ${path} of NodePool ${pool.name}`,
-  };
 }
 
 /** All nodes of a batch are in the ledger: before that nothing is launched for any of them. */

@@ -90,16 +90,16 @@ describe("who wants a node", () => {
 });
 
 describe("a plan for a node leaves its pods where they are", () => {
-  const spec = { action: "Drift", batch: "drift-1", replacements: [{ name: "r" }] } as const;
+  const spec: Partial<ActionView["spec"]> = { action: "Drift", batch: "drift-1", replacements: [{ name: "r" }] };
   const plan = (more: Partial<ActionView["spec"]> = {}, phase: Phase = "WaitingForReplacement") =>
     anAction("go", { node: "a", phase, spec: { ...spec, ...more } });
-  const sick = {
+  const sick: NonNullable<ActionView["spec"]["joined"]>[number] = {
     action: "Repair",
     askedBy: { kind: "NodePool", name: "web" },
     at: "2026-01-01T00:00:00Z",
     message: "sick",
     evidence: [],
-  } as const;
+  };
 
   test.each<[string, ActionView, string[]]>([
     ["while it waits for replacements", plan(), []],

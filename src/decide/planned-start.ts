@@ -1,0 +1,49 @@
+// What holds back the start of a plan that is written down: its pool lets none go by now, the node has not stood still,
+// or something has come to it that blocks it. All of that held when it was decided, and may have changed since.
+
+import { type PlannedAction, plannedActions } from "../api/budget.ts";
+import type { NodeActionSpec } from "../api/node-action.ts";
+import { formatTime } from "../api/time.ts";
+import type { PoolView } from "../snapshot/views.ts";
+import { allowed } from "./budgets.ts";
+import type { Context } from "./decision.ts";
+import { blockOf, type Held } from "./disruption/blocks.ts";
+import { quietSince, standStillMs } from "./disruption/clock.ts";
+import type { Objection } from "./safety.ts";
+
+type Start = Pick<NodeActionSpec, "action" | "node" | "nodePool">;
+
+/** Undefined: nothing does, or it is no plan. */
+export function plannedHold(start: Start, context: Context): Objection | undefined {
+  const { picture } = context;
+  const action = plannedActions.find(one => one === start.action);
+  const pool = start.nodePool === undefined ? undefined : picture.pool(start.nodePool);
+  if (action === undefined || pool === undefined) return undefined;
+  const node = picture.nodeByUid(start.node.uid);
+  const claim = node && picture.claimOf(node);
+  const held = node && claim && { node, claim, pool };
+  return closed(pool, action, context) ?? (held && (stirred(held, action, context) ?? blockOf(held, action, context)));
+}
+
+/** What was written down before the pool closed does not start either: a freeze freezes. */
+function closed(pool: PoolView, action: PlannedAction, { now }: Context): Objection | undefined {
+  // Of how many nodes makes no difference to whether it is any at all.
+  const { allowed: most, path, doubt, changesAt } = allowed(pool.effective, action, { at: now, initialized: 1 });
+  if (most > 0) return undefined;
+  const unread = doubt === undefined ? "" : `, for this cannot be read: ${doubt}`;
+  return {
+    code: "budget-closed",
+    message: `NodePool ${pool.name} lets no node go by ${action} now (${path}${unread}).`,
+    ...(changesAt === undefined ? {} : { until: changesAt }),
+    liftedBy: `time, or another ${path} of NodePool ${pool.name}`,
+  };
+}
+
+/** What is taken for being little used is not taken while pods come and go. */
+function stirred({ node, claim }: Held, action: PlannedAction, { picture, now }: Context): Objection | undefined {
+  if (action !== "Consolidation" && action !== "Emptiness") return undefined;
+  const stillAt = (quietSince(claim, node.name, picture) ?? now) + standStillMs;
+  if (stillAt <= now) return undefined;
+  const message = `A pod came to node ${node.name} or went: it must stand still until ${formatTime(stillAt)}.`;
+  return { code: "not-still", message, until: stillAt, liftedBy: "time" };
+}
