@@ -1,6 +1,7 @@
 // Single commands carried out on the embedded API: for tests of what each one writes and of how it ends.
 
 import { customResourceDefinition } from "../src/api/crd.ts";
+import type { KindDefinition } from "../src/api/kind-definition.ts";
 import { apiVersionOf, type KubeObject, type Manifest, parseApiVersion, type Resource } from "../src/api/meta.ts";
 import { nodeActions } from "../src/api/node-action.ts";
 import { nodeClaims } from "../src/api/node-claim.ts";
@@ -11,8 +12,9 @@ import { guardedApi, guardedProvider } from "../src/control/guard.ts";
 import type { InstanceProvider, KubeApi } from "../src/control/ports.ts";
 import { nodes, pods } from "../src/control/resources.ts";
 import { LeaseLooks } from "../src/control/lease-looks.ts";
+import { RecentReads } from "../src/control/recent-reads.ts";
 import { Searches } from "../src/control/searches.ts";
-import type { Command, Outcome } from "../src/decide/decision.ts";
+import type { Command, Outcome, Settings } from "../src/decide/decision.ts";
 import { ApiServer } from "../src/sim/api-server.ts";
 import { VirtualClock } from "../src/sim/clock.ts";
 import { InProcessApi } from "../src/sim/in-process.ts";
@@ -40,7 +42,7 @@ export const resources = {
 };
 
 // Not all of ours: each one costs time.
-const kinds = [nodeClaims, nodePools, nodeActions, safetyPolicies];
+const kinds: readonly KindDefinition[] = [nodeClaims, nodePools, nodeActions, safetyPolicies];
 
 function put(server: ApiServer, plural: string, object: { apiVersion: string; [field: string]: unknown }): void {
   const body = structuredClone(object);
@@ -58,27 +60,28 @@ export class EmbeddedExecution {
   interfere: (call: string) => Promise<void> | void = () => {};
   readonly abort = new AbortController();
   readonly leaseLooks = new LeaseLooks();
+  readonly recentReads = new RecentReads(this.clock);
   isInTerm = true;
+  settings: Settings = { cluster: "blue", dryRun: false, foreignClaims: "ignore" };
 
-  constructor(provider: Partial<InstanceProvider> = {}) {
+  constructor(provider: Partial<InstanceProvider> = {}, more: readonly KindDefinition[] = []) {
     const { clock } = this;
     const server = new ApiServer({ clock, random: seededRandom(1), kinds: builtInKinds });
     for (const name of ["default", "kube-node-lease"]) {
       put(server, "namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
     }
-    for (const kind of kinds) put(server, "customresourcedefinitions", customResourceDefinition(kind));
+    for (const kind of [...kinds, ...more]) put(server, "customresourcedefinitions", customResourceDefinition(kind));
     this.server = new InProcessApi(server, clock);
     this.provider = scriptedProvider(provider);
     this.picture = new ClusterPicture(this.provider.view);
   }
 
   async execute(command: Command): Promise<Outcome> {
-    const { picture, clock } = this;
+    const { picture, clock, settings } = this;
     const guard = { signal: this.abort.signal, isInTerm: () => this.isInTerm };
-    const settings = { cluster: "blue", dryRun: false, foreignClaims: "ignore" } as const;
     const api = guardedApi(this.#observed(), guard);
     const searches = new Searches(picture);
-    const { leaseLooks } = this;
+    const { leaseLooks, recentReads } = this;
     const provider = guardedProvider(this.provider, guard);
     return this.settle(
       execute(command, {
@@ -90,6 +93,7 @@ export class EmbeddedExecution {
         epoch: 1,
         searches,
         leaseLooks,
+        recentReads,
         signal: this.abort.signal,
       }),
     );

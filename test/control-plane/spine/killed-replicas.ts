@@ -1,6 +1,7 @@
 // Replicas of the controller, one leading and one in waiting, each behind a proxy of its own. The leader is killed with
 // SIGKILL at a write, either before the server has seen it or when its answer is on the way; then another is started.
 
+import { nodeLeaseNamespace } from "../../../src/api/node-health-check-contract.ts";
 import { addressOf } from "../../contract/backends.ts";
 import { type Fault, type FaultProxy, faultProxy, type Seen } from "../../fault-proxy.ts";
 import type { FettleProcess } from "../../spine/fettle-process.ts";
@@ -19,14 +20,16 @@ export class KilledReplicas {
   readonly #cluster: Installed;
   readonly #identity: Identity;
   readonly #fate: Fate;
+  readonly #flags: readonly string[];
   readonly #replicas = new Set<Replica>();
   readonly #successions: Promise<void>[] = [];
   #isStopped = false;
 
-  constructor(cluster: Installed, identity: Identity, fate: Fate) {
+  constructor(cluster: Installed, identity: Identity, fate: Fate, flags: readonly string[] = []) {
     this.#cluster = cluster;
     this.#identity = identity;
     this.#fate = fate;
+    this.#flags = flags;
   }
 
   get lines(): readonly string[] {
@@ -35,7 +38,7 @@ export class KilledReplicas {
 
   async start(): Promise<void> {
     const proxy = await faultProxy(addressOf(this.#cluster.plane));
-    const process = await this.#cluster.run(this.#identity, { url: proxy.url, flags: shortLease });
+    const process = await this.#cluster.run(this.#identity, { url: proxy.url, flags: [...shortLease, ...this.#flags] });
     const replica = { process, proxy, isDying: false };
     proxy.script(seen => this.#faultOf(seen, replica));
     this.#replicas.add(replica);
@@ -74,9 +77,10 @@ export class KilledReplicas {
 
 const namedPath = /^\/(?:api|apis\/[^/]+)\/[^/]+(?:\/namespaces\/[^/]+(?=\/[^/]))?\/([^/]+)(?:\/[^/]+)?(?:\/([^/]+))?$/;
 
-/** Undefined: nothing is written, or nothing that belongs to a termination. */
+/** Undefined: nothing is written, or nothing that belongs to what is done with nodes: not who leads, and no Events. */
 function writeOf({ method, path }: Seen): string | undefined {
   const [, resource = "", subresource] = namedPath.exec(path) ?? [];
-  if (method === "GET" || resource === "leases" || resource === "events") return undefined;
+  const isElection = resource === "leases" && !path.includes(`/namespaces/${nodeLeaseNamespace}/`);
+  if (method === "GET" || isElection || resource === "events") return undefined;
   return `${method} ${subresource === undefined ? resource : `${resource}/${subresource}`}`;
 }
