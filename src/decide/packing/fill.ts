@@ -1,11 +1,14 @@
 // Fills a node that was opened up to the room of one type, always with the pod that leaves the least of it unused. Pods
 // that are alike are looked at once; a kind that the node cannot take is not asked again.
 
+import type { Pod } from "../../api/pod.ts";
 import { admit } from "./admit.ts";
+import { isPlain } from "./kind.ts";
 import { tooFewValues } from "./min-values.ts";
 import { sum } from "./node-view.ts";
 import type { Opening, Search } from "./search.ts";
 import type { PodClass, Size } from "./pending.ts";
+import type { Amounts } from "./resources.ts";
 import type { State } from "./template.ts";
 
 /** How many sizes that fit are weighed for each pod, from the largest down. */
@@ -14,69 +17,126 @@ const weighed = 64;
 type Pick = { one: PodClass; state: State };
 
 /** Says whether room is left that some pods would fit in, were it not for rules. */
-export function fill(search: Search, { node, type }: Opening): boolean {
-  const room = node.template.room[type] ?? new Float64Array(0);
-  const free = Float64Array.from(room, (amount, r) => amount - (node.used[r] ?? 0));
-  const gains = Float64Array.from(room, (amount, r) => (search.worth[r] ?? 0) * amount);
-  const scale = Float64Array.from(room, amount => (amount > 0 ? 1 / amount : 0));
+export function fill(search: Search, opening: Opening): boolean {
+  const { node, type } = opening;
+  const room = roomOf(search, opening);
   const refused = new Set<number>();
   const lanes = search.pending.lanes(search.worth).map(sizes => ({ sizes, next: 0, weighed: [] as Size[] }));
+  const draws: Draw[] = [];
+  const drawBySize = new Map<Size, Draw>();
+  const choice: Choice = { lane: undefined, at: 0, waste: 0, isOnly: false };
   let isRoomy = false;
   for (;;) {
-    const best = leastWaste(search, lanes, { free, gains, scale });
-    if (best === undefined) return isRoomy;
-    const { lane, at, size } = best;
+    choose(search, lanes, { room, choice });
+    const { lane, at } = choice;
+    const size = lane?.weighed[at];
+    if (lane === undefined || size === undefined) break;
+    const known = drawBySize.get(size);
+    if (known !== undefined && known.one.pods.length > 0 && known.state === node.state) {
+      draw(search, known, { room, isOnly: choice.isOnly });
+      continue;
+    }
     const pick = firstOf(search, size, { node, type, refused });
     if (pick === undefined) {
       isRoomy = true;
       lane.weighed.splice(at, 1);
       continue;
     }
+    const { one, state } = pick;
     // What can go on nodes that exist now that others are placed goes there.
-    if (pick.one.kind.isShifting && hostsTake(search, pick.one)) continue;
-    const { amounts } = pick.one.size;
-    search.put(pick.one, node, pick.state);
-    for (let r = 0; r < amounts.length; r++) free[r] = (free[r] ?? 0) - (amounts[r] ?? 0);
+    if (one.kind.isShifting && hostsTake(search, one)) continue;
+    if (node.template.minValues.length === 0 && isPlain(one.kind)) {
+      const begun = { one, state, pods: [] };
+      node.state = state;
+      draws.push(begun);
+      drawBySize.set(size, begun);
+      draw(search, begun, { room, isOnly: choice.isOnly });
+      continue;
+    }
+    search.put(one, node, state);
+    take(room, size, 1);
   }
+  for (const { one, pods } of draws) search.putDrawn(one, node, pods);
+  return isRoomy;
+}
+
+/** Pods of a plain class that are to be put on the node together. */
+type Draw = { readonly one: PodClass; readonly state: State; readonly pods: Pod[] };
+
+/** What is free, what each resource gains by being used, and one over what there was of it. */
+type Room = { readonly free: Float64Array; readonly gains: Float64Array; readonly scale: Float64Array };
+
+function roomOf(search: Search, { node, type }: Opening): Room {
+  const room = node.template.room[type] ?? new Float64Array(0);
+  return {
+    free: Float64Array.from(room, (amount, r) => amount - (node.used[r] ?? 0)),
+    gains: Float64Array.from(room, (amount, r) => (search.worth[r] ?? 0) * amount),
+    scale: Float64Array.from(room, amount => (amount > 0 ? 1 / amount : 0)),
+  };
+}
+
+/** One pod; where there is nothing else to choose, as many as fit. */
+function draw(search: Search, { one, pods }: Draw, { room, isOnly }: { room: Room; isOnly: boolean }): void {
+  let count = isOnly ? Math.min(one.pods.length, countOf(one.size, room.free)) : 1;
+  take(room, one.size, count);
+  for (; count > 0; count--) {
+    const pod = search.pending.draw(one);
+    if (pod !== undefined) pods.push(pod);
+  }
+}
+
+function take({ free }: Room, { amounts }: Size, count: number): void {
+  for (let r = 0; r < amounts.length; r++) free[r] = (free[r] ?? 0) - count * (amounts[r] ?? 0);
+}
+
+function countOf({ amounts }: Size, free: Float64Array): number {
+  let count = Number.POSITIVE_INFINITY;
+  for (let r = 0; r < amounts.length; r++) {
+    const amount = amounts[r] ?? 0;
+    if (amount > 0) count = Math.min(count, Math.floor((free[r] ?? 0) / amount));
+  }
+  return count;
 }
 
 /** Sizes with the same scarcest resource, so that there is always a choice of each to fill the node evenly. */
 type Lane = { readonly sizes: readonly Size[]; next: number; weighed: Size[] };
 
-type Free = { free: Float64Array; gains: Float64Array; scale: Float64Array };
+/** The size that leaves the least unused: its lane and its place there. */
+type Choice = { lane: Lane | undefined; at: number; waste: number; isOnly: boolean };
 
-function leastWaste(search: Search, lanes: readonly Lane[], { free, gains, scale }: Free) {
-  let best: { lane: Lane; at: number; size: Size } | undefined;
-  let least = Number.POSITIVE_INFINITY;
+type Choosing = { readonly room: Room; readonly choice: Choice };
+
+function choose(search: Search, lanes: readonly Lane[], { room, choice }: Choosing): void {
+  const most = Math.ceil(weighed / lanes.length);
+  let count = 0;
+  choice.lane = undefined;
+  choice.waste = Number.POSITIVE_INFINITY;
   for (const lane of lanes) {
-    replenish(lane, free, Math.ceil(weighed / lanes.length));
-    search.work += lane.weighed.length * 0.02;
-    for (let at = 0; at < lane.weighed.length; at++) {
-      const size = lane.weighed[at];
-      if (size === undefined) continue;
-      const left = waste(size, free, gains, scale);
-      if (left < least) {
-        best = { lane, at, size };
-        least = left;
-      }
-    }
+    weigh(lane, most, { room, choice });
+    count += lane.weighed.length;
   }
-  return best;
+  search.work += 1 + count * 0.04;
+  choice.isOnly = count === 1;
 }
 
-// Drops the sizes that do not fit any more, free room only shrinks, and looks at as many more as are wanted.
-function replenish(lane: Lane, free: Float64Array, count: number): void {
+// Sizes that do not fit any more are dropped, for free room only shrinks, and as many more are looked at as are wanted.
+function weigh(lane: Lane, most: number, { room, choice }: Choosing): void {
   const { sizes, weighed: list } = lane;
   let kept = 0;
-  for (let at = 0; at < list.length; at++) {
-    const size = list[at];
-    if (size !== undefined && size.left > 0 && fits(size, free)) list[kept++] = size;
+  for (let at = 0; at < list.length || (kept < most && lane.next < sizes.length); at++) {
+    const size = at < list.length ? list[at] : sizes[lane.next++];
+    if (size === undefined || size.left === 0) continue;
+    const left = waste(size.amounts, room);
+    if (left < 0) continue;
+    list[kept] = size;
+    if (left < choice.waste) {
+      choice.waste = left;
+      choice.lane = lane;
+      choice.at = kept;
+    }
+    kept++;
   }
   list.length = kept;
-  for (; lane.next < sizes.length && list.length < count; lane.next++) {
-    const size = sizes[lane.next];
-    if (size !== undefined && size.left > 0 && fits(size, free)) list.push(size);
-  }
 }
 
 /** Puts pods of a class on a node that was filled before, within the room of the type it was filled for. */
@@ -101,23 +161,25 @@ function hostsTake(search: Search, one: PodClass): boolean {
   return one.pods.length < before;
 }
 
-function fits({ amounts }: Size, free: Float64Array): boolean {
-  for (let r = 0; r < amounts.length; r++) {
-    const amount = amounts[r] ?? 0;
-    if (amount > 0 && !(amount <= (free[r] ?? 0))) return false;
-  }
-  return true;
-}
-
 // What would be left, as the fourth power of its share: a lot of one resource without the other is far worse than a
-// little of both.
-function waste({ amounts }: Size, free: Float64Array, gains: Float64Array, scale: Float64Array): number {
+// little of both. Negative: it does not fit.
+function waste(amounts: Amounts, { free, gains, scale }: Room): number {
   let total = 0;
   for (let r = 0; r < free.length; r++) {
-    const left = ((free[r] ?? 0) - (amounts[r] ?? 0)) * (scale[r] ?? 0);
-    total += (gains[r] ?? 0) * left * left * left * left;
+    const amount = amounts[r] ?? 0;
+    const left = (free[r] ?? 0) - amount;
+    if (left < 0 && amount > 0) return -1;
+    const share = left * (scale[r] ?? 0);
+    const square = share * share;
+    total += (gains[r] ?? 0) * square * square;
   }
-  return total;
+  return fitsBeyond(amounts, free.length) ? total : -1;
+}
+
+/** Of resources that the node has none of nothing may be asked for. */
+function fitsBeyond(amounts: Amounts, known: number): boolean {
+  for (let r = known; r < amounts.length; r++) if ((amounts[r] ?? 0) > 0) return false;
+  return true;
 }
 
 type Filling = { node: Opening["node"]; type: number; refused: Set<number> };

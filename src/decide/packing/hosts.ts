@@ -68,10 +68,15 @@ export class Hosts {
     const known = [...this.indexByName.values()];
     const rank = (index: number) => (this.nodes[index]?.initialized === false ? 1 : 0);
     const name = (index: number) => this.nodes[index]?.node.metadata.name ?? "";
-    this.order = Int32Array.from(known.sort((a, b) => rank(a) - rank(b) || (name(a) < name(b) ? -1 : 1)));
+    this.arrange(known.sort((a, b) => rank(a) - rank(b) || (name(a) < name(b) ? -1 : 1)));
+  }
+
+  /** In an order of one's own; hosts that are left out take no pods. Until the next `sort`. */
+  arrange(order: readonly number[]): void {
+    this.order = Int32Array.from(order);
     const blocks = Math.ceil(this.order.length / blockSize);
     this.most = new Float64Array(2 * blocks);
-    this.#blockByHost = new Int32Array(this.length);
+    this.#blockByHost = new Int32Array(this.length).fill(-1);
     for (const [at, index] of this.order.entries()) this.#blockByHost[index] = Math.floor(at / blockSize);
     for (let block = 0; block < blocks; block++) this.measure(block);
   }
@@ -116,6 +121,17 @@ export class Hosts {
       if (amount > 0 && !(amount <= (r < this.stride ? (this.free[start + r] ?? 0) : 0))) return false;
     }
     return true;
+  }
+
+  /** How many of a size have room. */
+  countOf(index: number, amounts: Amounts): number {
+    const start = index * this.stride;
+    let count = Number.POSITIVE_INFINITY;
+    for (let r = 0; r < amounts.length; r++) {
+      const amount = amounts[r] ?? 0;
+      if (amount > 0) count = Math.min(count, Math.floor((this.free[start + r] ?? 0) / amount));
+    }
+    return count;
   }
 
   take(index: number, amounts: Amounts, sign: 1 | -1): void {
@@ -182,8 +198,8 @@ export class Hosts {
   }
 
   #raise(index: number): void {
-    const block = this.#blockByHost[index];
-    if (block === undefined) return;
+    const block = this.#blockByHost[index] ?? -1;
+    if (block < 0) return;
     const start = index * this.stride;
     this.most[2 * block] = Math.max(this.most[2 * block] ?? 0, this.free[start + cpu] ?? 0);
     this.most[2 * block + 1] = Math.max(this.most[2 * block + 1] ?? 0, this.free[start + memory] ?? 0);

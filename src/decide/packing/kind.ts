@@ -46,6 +46,12 @@ export type Kind = Footprint & {
   tolerated: Uint8Array;
 };
 
+/** Whether its pods mean nothing to others, nor others to them: then many are placed as one is. */
+export function isPlain({ asks, group, repels, ports, volumes }: Kind): boolean {
+  if (asks.length > 0 || group.counted.length > 0 || group.repelled.length > 0 || repels.length > 0) return false;
+  return ports.length === 0 && volumes.exclusive.length === 0 && volumes.attachments.length === 0;
+}
+
 const noLabels: Labels = {};
 
 export function namespaceOf({ metadata }: Pod): string {

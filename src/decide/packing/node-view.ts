@@ -50,6 +50,18 @@ export function priceOf(node: OpenNode): number {
   return node.state.priceByType[cheapestType(node, node.state, node.used)] ?? 0;
 }
 
+/** What it would cost more with so much more on it, in a state; infinite where no type holds that. */
+export function raiseOf(node: OpenNode, state: State, more: Amounts): number {
+  const price = priceOf(node);
+  const used = sum(node.used, more);
+  // Who is cheaper than the cheapest that holds what is there does not hold more.
+  for (const type of state.byPrice) {
+    const then = state.priceByType[type] ?? Number.POSITIVE_INFINITY;
+    if (then >= price && typeFits(node, type, used)) return then - price;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
 /** Types that everything on the node fits on, the cheapest first. */
 export function possibleTypes(node: OpenNode): number[] {
   const found: number[] = [];
@@ -57,9 +69,10 @@ export function possibleTypes(node: OpenNode): number[] {
   return found;
 }
 
-export function sum(a: Amounts, b: Amounts): Amounts {
+/** `times`: so often the second. */
+export function sum(a: Amounts, b: Amounts, times = 1): Amounts {
   const total = new Float64Array(Math.max(a.length, b.length));
-  for (let r = 0; r < total.length; r++) total[r] = (a[r] ?? 0) + (b[r] ?? 0);
+  for (let r = 0; r < total.length; r++) total[r] = (a[r] ?? 0) + times * (b[r] ?? 0);
   return total;
 }
 

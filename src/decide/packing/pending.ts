@@ -4,15 +4,15 @@
 import { type Pod, podKey } from "../../api/pod.ts";
 import type { Count } from "./census.ts";
 import { atOnce, type Effort } from "./effort.ts";
+import type { Labels } from "../../api/selector.ts";
 import { type Kind, kindSignature } from "./kind.ts";
 import type { Picture } from "./picture.ts";
-import { type Amounts, amountsSignature, pods as places } from "./resources.ts";
+import { type Amounts, amountsSignature, podAmounts, pods as places } from "./resources.ts";
 import { sortedInSlices } from "./sliced-sort.ts";
 import { dot } from "./worth.ts";
 
 export type Size = {
   readonly amounts: Amounts;
-  readonly signature: string;
   /** What it is worth, for the order and for filling. */
   value: number;
   readonly classes: PodClass[];
@@ -37,12 +37,16 @@ export class Pending {
   demand: Amounts;
   count = 0;
   #initial: Amounts = new Float64Array(0);
+  #classCount = 0;
   #lanes: Size[][] = [];
   /** Sizes used up since the lanes were made. */
   #used = 0;
   readonly #picture: Picture;
   readonly #classBySignature = new Map<string, Map<string, PodClass>>();
-  readonly #sizeBySignature = new Map<string, Size>();
+  /** Who is made from one template may share its spec: then one look is enough. */
+  readonly #lookBySpec = new Map<Pod["spec"], Look>();
+  /** By a hash of the amounts, or the next number that is free. */
+  readonly #sizeByHash = new Map<number, Size>();
   readonly #limitByCount = new Map<Count, HostLimit>();
 
   constructor(picture: Picture) {
@@ -50,8 +54,26 @@ export class Pending {
     this.demand = new Float64Array(picture.space.names.length);
   }
 
-  /** Add all, `sort`, then `close`. Says whether it was the first of its class. */
-  add(pod: Pod): boolean {
+  /** Add all, `sort`, then `close`. Says how far it came: not beyond the first of a class. */
+  addSome(pods: readonly Pod[], from: number, to: number): number {
+    const before = this.#classCount;
+    for (let index = from; index < to; index++) {
+      const pod = pods[index];
+      if (pod === undefined) continue;
+      const look = this.#lookBySpec.get(pod.spec);
+      if (look !== undefined && isAlike(look.pod, pod)) {
+        look.one.pods.push(pod);
+        continue;
+      }
+      const one = this.#class(pod);
+      one.pods.push(pod);
+      this.#lookBySpec.set(pod.spec, { pod, one });
+      if (this.#classCount > before) return index + 1;
+    }
+    return to;
+  }
+
+  #class(pod: Pod): PodClass {
     const ofKind = kindSignature(pod);
     let classes = this.#classBySignature.get(ofKind);
     if (classes === undefined) {
@@ -59,10 +81,12 @@ export class Pending {
       this.#classBySignature.set(ofKind, classes);
     }
     const amounts = amountsSignature(pod);
-    const known = classes.get(amounts);
-    if (known !== undefined) known.pods.push(pod);
-    else classes.set(amounts, this.#classOf(this.#picture.kind(pod, ofKind), this.#picture.amounts(pod), [pod]));
-    return known === undefined;
+    let one = classes.get(amounts);
+    if (one === undefined) {
+      one = this.#classOf(this.#picture.kind(pod, ofKind), podAmounts(pod, this.#picture.space));
+      classes.set(amounts, one);
+    }
+    return one;
   }
 
   *sort(effort: Effort): Generator<void, void> {
@@ -96,14 +120,13 @@ export class Pending {
     }
     this.#initial = this.demand.slice();
     this.#classBySignature.clear();
+    this.#lookBySpec.clear();
   }
 
   /** Values sizes by the worth of resources and puts them in order, the largest first. */
   *arrange(worthOf: Float64Array, effort: Effort): Generator<void, PodClass[]> {
-    for (const size of this.sizes) size.value = dot(worthOf, size.amounts);
-    effort.work += this.sizes.length * 0.2;
-    yield;
-    this.sizes = yield* sortedInSlices(this.sizes, bySize, effort);
+    this.sizes = yield* largestFirst(this.sizes, worthOf, effort);
+    let sorted = 0;
     const classesByRank = new Map<number, PodClass[]>();
     for (const { classes } of this.sizes) {
       for (const one of classes) one.floor = this.#hostFloorOf(one.kind);
@@ -114,8 +137,8 @@ export class Pending {
         if (ranked === undefined) classesByRank.set(rank, [one]);
         else ranked.push(one);
       }
-      effort.work += classes.length;
-      yield;
+      effort.work += 0.3 * classes.length;
+      if (++sorted % 64 === 0) yield;
     }
     const ranks = [...classesByRank].sort(([a], [b]) => b - a);
     return ranks.flatMap(([, classes]) => classes);
@@ -155,9 +178,22 @@ export class Pending {
     return pod;
   }
 
+  /** The next pod, whose leaving is told later, together with that of others: `left`. */
+  draw(one: PodClass): Pod | undefined {
+    const pod = one.pods.pop();
+    if (pod !== undefined) one.size.left--;
+    return pod;
+  }
+
+  /** So many were drawn and found a place. */
+  left(one: PodClass, count: number): void {
+    one.size.left += count;
+    this.#enter(one, -count);
+  }
+
   /** The same pods as another kind: with fewer wishes, or with all of them again. */
   turn(one: PodClass, kind: Kind): PodClass {
-    const other = this.#classOf(kind, one.size.amounts, []);
+    const other = this.#classOf(kind, one.size.amounts);
     if (other === one) return one;
     this.#enter(one, -one.pods.length);
     this.#enter(other, one.pods.length);
@@ -182,22 +218,28 @@ export class Pending {
     return floor;
   }
 
-  #classOf(kind: Kind, amounts: Amounts, pods: Pod[]): PodClass {
-    const signature = amounts.join(",");
-    let size = this.#sizeBySignature.get(signature);
-    if (size === undefined) {
-      size = { amounts, signature, value: 0, classes: [], left: 0 };
-      this.#sizeBySignature.set(signature, size);
-      this.sizes.push(size);
-    }
-    const known = size.classes.find(each => each.kind === kind);
-    if (known !== undefined) {
-      known.pods.push(...pods);
-      return known;
-    }
-    const made = { kind, size, pods, floor: 0 };
+  #classOf(kind: Kind, amounts: Amounts): PodClass {
+    const size = this.#sizeOf(amounts);
+    const known = size.classes.find(one => one.kind === kind);
+    if (known !== undefined) return known;
+    const made = { kind, size, pods: [], floor: 0 };
     size.classes.push(made);
+    this.#classCount++;
     return made;
+  }
+
+  #sizeOf(amounts: Amounts): Size {
+    for (let hash = hashOf(amounts); ; hash++) {
+      const known = this.#sizeByHash.get(hash);
+      if (known === undefined) {
+        // Not a whole number at first, lest every size changes its shape in memory when it gets its value.
+        const size = { amounts, value: Number.NaN, classes: [], left: 0 };
+        this.#sizeByHash.set(hash, size);
+        this.sizes.push(size);
+        return size;
+      }
+      if (compareAmounts(known.amounts, amounts) === 0) return known;
+    }
   }
 
   #enter({ kind, size }: PodClass, by: number): void {
@@ -219,15 +261,90 @@ export class Pending {
   }
 }
 
+type Look = { readonly pod: Pod; readonly one: PodClass };
+
+/** Whether pods with the same spec are surely of one class, by what costs little to compare. */
+function isAlike(a: Pod, b: Pod): boolean {
+  const one = a.metadata;
+  const other = b.metadata;
+  if (one.namespace !== other.namespace || a.spec.volumes !== undefined) return false;
+  if (one.labels !== other.labels && !(isEmpty(one.labels) && isEmpty(other.labels))) return false;
+  return (a.status ?? b.status) === undefined || !(hasAllocated(a) || hasAllocated(b));
+}
+
+function hasAllocated({ status }: Pod): boolean {
+  return status?.containerStatuses !== undefined || status?.initContainerStatuses !== undefined;
+}
+
+function isEmpty(labels: Labels | undefined): boolean {
+  for (const _ in labels) return false;
+  return true;
+}
+
+/** Equal for equal amounts, and rarely else. What is none at the end of the list says nothing. */
+function hashOf(amounts: Amounts): number {
+  let hash = 0;
+  for (let r = 0; r < amounts.length; r++) {
+    const amount = amounts[r] ?? 0;
+    // In two halves, for memory in bytes is more than 32 bits hold.
+    if (amount !== 0) hash = Math.imul(hash ^ amount ^ (amount / 0x1_0000_0000), 0x9e37_79b1) + r;
+  }
+  return hash | 0;
+}
+
 function lastFirst(a: Pod, b: Pod): number {
-  const [created, other] = [a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? ""];
-  if (created !== other) return created < other ? 1 : -1;
-  if (a.metadata.name !== b.metadata.name) return a.metadata.name < b.metadata.name ? 1 : -1;
+  const one = a.metadata;
+  const other = b.metadata;
+  if (one.creationTimestamp !== other.creationTimestamp) {
+    return (one.creationTimestamp ?? "") < (other.creationTimestamp ?? "") ? 1 : -1;
+  }
+  if (one.name !== other.name) return one.name < other.name ? 1 : -1;
   return podKey(a) < podKey(b) ? 1 : -1;
 }
 
-function bySize(a: Size, b: Size): number {
-  return b.value - a.value || compareAmounts(b.amounts, a.amounts);
+// The values are sorted as plain numbers, and each size looks up its place among them: a tenth of the price of sorting
+// what has the values.
+function* largestFirst(sizes: readonly Size[], worthOf: Float64Array, effort: Effort): Generator<void, Size[]> {
+  const values = new Float64Array(sizes.length);
+  for (let index = 0; index < sizes.length; index++) {
+    const size = sizes[index];
+    if (size !== undefined) values[index] = size.value = -dot(worthOf, size.amounts);
+  }
+  values.sort();
+  effort.work += values.length * 0.2;
+  yield;
+  const sorted = sizes.slice();
+  const taken = new Uint32Array(sizes.length);
+  for (let index = 0; index < sizes.length; index++) {
+    const size = sizes[index];
+    if (size === undefined) continue;
+    const at = firstAt(values, size.value);
+    const before = taken[at] ?? 0;
+    taken[at] = before + 1;
+    sorted[at + before] = size;
+    if (index % 256 !== 255) continue;
+    effort.work += 256 * 0.2;
+    yield;
+  }
+  for (let at = 0; at < sorted.length; at += Math.max(1, taken[at] ?? 0)) {
+    const equals = taken[at] ?? 0;
+    if (equals < 2) continue;
+    const inOrder = sorted.slice(at, at + equals).sort((a, b) => compareAmounts(b.amounts, a.amounts));
+    for (const [index, size] of inOrder.entries()) sorted[at + index] = size;
+  }
+  for (const size of sorted) size.value = -size.value;
+  return sorted;
+}
+
+function firstAt(values: Float64Array, value: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((values[middle] ?? 0) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function byFloor(a: PodClass, b: PodClass): number {
@@ -247,13 +364,18 @@ function compareKinds(a: Kind, b: Kind): number {
   return a.wishes.relaxed.length - b.wishes.relaxed.length;
 }
 
+/** So many are looked at before the work is weighed. */
+const looks = 64;
+
 /** All pods of a list, in slices. */
 export function* gathered(picture: Picture, pods: readonly Pod[], effort: Effort): Generator<void, Pending> {
   const pending = new Pending(picture);
-  for (const [index, pod] of pods.entries()) {
-    const more = (pending.add(pod) ? 15 : 3) + picture.effort();
-    effort.work += more;
-    if (index % 32 === 31 || more > 100) yield;
+  for (let from = 0; from < pods.length; ) {
+    const to = pending.addSome(pods, from, Math.min(from + looks, pods.length));
+    const work = 12 + (to - from) + picture.effort();
+    effort.work += work;
+    if (work > 50 || to % 16 === 0) yield;
+    from = to;
   }
   yield* pending.sort(effort);
   yield* pending.close(effort);

@@ -55,12 +55,12 @@ export class Picture implements PictureParts {
   constructor(problem: Problem) {
     this.namespaces = problem.namespaces;
     this.storage = storageOf(problem);
-    const lists = [
-      ...problem.pools.flatMap(pool => pool.instanceTypes.map(type => type.allocatable)),
-      ...problem.nodes.map(({ node }) => node.status?.allocatable ?? {}),
-    ];
+    const names = new Set<string>();
+    for (const { instanceTypes } of problem.pools)
+      for (const { allocatable } of instanceTypes) for (const name in allocatable) names.add(name);
+    for (const { node } of problem.nodes) for (const name in node.status?.allocatable) names.add(name);
     // In an order that does not depend on who was met first.
-    for (const name of [...new Set(lists.flatMap(list => Object.keys(list)))].sort()) this.space.index(name);
+    for (const name of [...names].sort()) this.space.index(name);
     this.daemons = problem.daemons;
     this.hosts = new Hosts(this.space, this.texts, problem.nodes.length);
   }

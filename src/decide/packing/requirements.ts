@@ -15,9 +15,27 @@ export const nameField = "metadata.name";
 
 export class RequirementTable {
   readonly #bySignature = new Map<string, Requirements>();
+  readonly #setByValue = new Map<string, ValueSet>();
+  readonly #setByText = new Map<string, ValueSet>();
 
   /** No requirements at all. */
   readonly none = this.intern(new Map());
+
+  /** The set of a requirement; equal ones are one object. */
+  set(requirement: NodeRequirement): ValueSet {
+    const { operator, values = [] } = requirement;
+    // One value is what most have, and needs no text of its own.
+    const [only = ""] = values;
+    const isOne = operator === "In" && values.length === 1;
+    const known = isOne ? this.#setByValue : this.#setByText;
+    const text = isOne ? only : `${operator} ${JSON.stringify(values)}`;
+    let set = known.get(text);
+    if (set === undefined) {
+      set = valueSet(requirement);
+      known.set(text, set);
+    }
+    return set;
+  }
 
   intern(sets: SetByKey): Requirements {
     const signature = [...sets]
@@ -37,9 +55,12 @@ export function setsOfLabels(labels: Labels | undefined): Map<string, ValueSet> 
   return new Map(Object.entries(labels ?? {}).map(([key, value]) => [key, oneOf([value])]));
 }
 
-export function setsOfRequirements(requirements: readonly NodeRequirement[]): Map<string, ValueSet> {
+export function setsOfRequirements(
+  requirements: readonly NodeRequirement[],
+  setOf: (requirement: NodeRequirement) => ValueSet = valueSet,
+): Map<string, ValueSet> {
   const sets = new Map<string, ValueSet>();
-  for (const requirement of requirements) add(sets, requirement.key, valueSet(requirement));
+  for (const requirement of requirements) add(sets, requirement.key, setOf(requirement));
   return sets;
 }
 

@@ -6,9 +6,9 @@ import { admit, type Surroundings, type Trouble } from "./admit.ts";
 import type { Target } from "./answer.ts";
 import type { Count } from "./census.ts";
 import { blockSize } from "./hosts.ts";
-import type { Effort } from "./effort.ts";
+import { atOnce, type Effort } from "./effort.ts";
 import { hostTrouble, isAdmitted } from "./host-rules.ts";
-import type { Kind, SpreadRule } from "./kind.ts";
+import { isPlain, type Kind, type SpreadRule } from "./kind.ts";
 import { tooFewValues } from "./min-values.ts";
 import { cheapestType, domainOn, type OpenNode, sum } from "./node-view.ts";
 import type { Pending, PodClass } from "./pending.ts";
@@ -171,9 +171,21 @@ export class Search {
       return domain;
     };
     this.picture.tally(kind, domainOf, { by: 1, terminating: false });
-    const target: Target =
-      node.claim === undefined ? { kind: "new", index: node.index } : { kind: "upcoming", claim: node.claim };
-    this.placed.push({ pod, kind, target });
+    this.placed.push({ pod, kind, target: targetOf(node) });
+  }
+
+  /** The same for pods of a plain kind that were drawn before, all at once. */
+  putDrawn(one: PodClass, node: OpenNode, drawn: readonly Pod[]): void {
+    const { kind, size } = one;
+    this.pending.left(one, drawn.length);
+    this.work += 1 + drawn.length * 0.5;
+    node.used = sum(node.used, size.amounts, drawn.length);
+    const target = targetOf(node);
+    for (const pod of drawn) {
+      const placed = { pod, kind, target };
+      node.pods.push(placed);
+      this.placed.push(placed);
+    }
   }
 
   /** A claim of its own that only one pod may use, and another does. */
@@ -213,17 +225,24 @@ export class Search {
 
   /** Leaves the picture as it was before the question. */
   undo(): void {
-    for (const { index, kind, amounts } of this.#hosted) {
-      this.picture.occupy(index, { footprint: kind, amounts, terminating: false }, -1);
+    atOnce(this.undoing({ work: 0 }));
+  }
+
+  /** The same in slices; whoever drops it half-way must `undo` the rest. */
+  *undoing(effort: Effort): Generator<void, void> {
+    for (let one = this.#hosted.pop(); one !== undefined; one = this.#hosted.pop()) {
+      this.picture.occupy(one.index, { footprint: one.kind, amounts: one.amounts, terminating: false }, -1);
+      effort.work += 1;
+      if (this.#hosted.length % 256 === 0) yield;
     }
-    for (const { count, domain } of this.#counted) count.counter.add(domain, -1);
-    for (const { kind, target } of this.placed) {
+    for (const { count, domain } of this.#counted.splice(0)) count.counter.add(domain, -1);
+    for (const { kind, target } of this.placed.splice(0)) {
       if (target.kind === "existing") continue;
       for (const claim of kind.volumes.exclusive) {
         this.picture.exclusiveUsers.set(claim, (this.picture.exclusiveUsers.get(claim) ?? 0) - 1);
       }
     }
-    for (const { node, state, used, ports, pods } of this.#before) {
+    for (const { node, state, used, ports, pods } of this.#before.splice(0)) {
       Object.assign(node, { state, used, ports });
       node.pods.length = pods;
     }
@@ -238,15 +257,20 @@ export class Search {
   }
 
   #putOnHost(one: PodClass, index: number): void {
-    const pod = this.pending.take(one);
-    if (pod === undefined) return;
-    this.work += 2;
     const { kind } = one;
     const { amounts } = one.size;
-    this.picture.occupy(index, { footprint: kind, amounts, terminating: false }, 1);
-    this.#hosted.push({ index, kind, amounts });
-    const node = this.picture.hosts.nodes[index]?.node.metadata.name ?? "";
-    this.placed.push({ pod, kind, target: { kind: "existing", node } });
+    const { hosts } = this.picture;
+    const target: Target = { kind: "existing", node: hosts.nodes[index]?.node.metadata.name ?? "" };
+    // As many as fit, where one is as good as the other.
+    let count = isPlain(kind) ? Math.min(one.pods.length, hosts.countOf(index, amounts)) : 1;
+    this.work += 1.5 + count * 0.5;
+    for (; count > 0; count--) {
+      const pod = this.pending.take(one);
+      if (pod === undefined) return;
+      this.picture.occupy(index, { footprint: kind, amounts, terminating: false }, 1);
+      this.#hosted.push({ index, kind, amounts });
+      this.placed.push({ pod, kind, target });
+    }
   }
 
   // While a pool can launch a node for the pod, there is always a host with none of the counted pods.
@@ -276,4 +300,8 @@ export class Search {
     }
     return can;
   }
+}
+
+function targetOf({ claim, index }: OpenNode): Target {
+  return claim === undefined ? { kind: "new", index } : { kind: "upcoming", claim };
 }

@@ -4,7 +4,7 @@
 import type { Pod } from "../../api/pod.ts";
 import type { Answer } from "./answer.ts";
 import { buildPicture } from "./build.ts";
-import { cheapestType, type OpenNode, possibleTypes, priceOf, sum } from "./node-view.ts";
+import { cheapestType, type OpenNode, possibleTypes, priceOf, raiseOf } from "./node-view.ts";
 import type { Effort } from "./effort.ts";
 import { fill, topUp } from "./fill.ts";
 import { openFor } from "./open.ts";
@@ -85,7 +85,7 @@ function* asked(picture: Picture, pods: readonly Pod[], { gone, effort }: Asked)
 }
 
 // Rounds, for a pod may wait for another: whoever found no place is asked again as long as somebody else found one.
-function* place(search: Search, effort: Effort): Generator<void, PodClass[]> {
+export function* place(search: Search, effort: Effort): Generator<void, PodClass[]> {
   yield* search.price(effort);
   let waiting = yield* search.pending.arrange(search.worth, effort);
   for (const one of waiting) {
@@ -103,6 +103,7 @@ function* place(search: Search, effort: Effort): Generator<void, PodClass[]> {
     const before = search.placed.length;
     const stuck: PodClass[] = [];
     for (const one of waiting) {
+      if (one.pods.length === 0) continue;
       effort.work += 1;
       yield* placeAll(search, one, effort);
       if (one.pods.length > 0) stuck.push(one);
@@ -193,10 +194,7 @@ function alone({ node, state }: Opening, amounts: Float64Array): number {
 function joinCheapest(search: Search, one: PodClass, most: number): boolean {
   const { amounts } = one.size;
   // What rules narrow only raises the price: nodes are asked in the order of what they would cost without.
-  const raiseIn = (node: OpenNode, state: State): number => {
-    const then = cheapestType(node, state, sum(node.used, amounts));
-    return (state.priceByType[then] ?? Number.POSITIVE_INFINITY) - priceOf(node);
-  };
+  const raiseIn = (node: OpenNode, state: State): number => raiseOf(node, state, amounts);
   search.work += search.opened.length * 0.5;
   const offers = search.opened
     .map(node => ({ node, more: raiseIn(node, node.state) }))

@@ -1,7 +1,7 @@
 // What a pool can launch, or a claim can still become: instance types with their offerings, narrowed step by step by the
 // requirements of the pods put on a node. Each narrowing is made once and remembered as a state.
 
-import type { InstanceType } from "../../api/instance-type.ts";
+import type { InstanceType, Offering } from "../../api/instance-type.ts";
 import { hostnameKey } from "../../api/node.ts";
 import { type Toleration, type Taint, untoleratedTaint } from "../../api/taint.ts";
 import { hasBit, setBit, wordsFor } from "./bits.ts";
@@ -59,7 +59,8 @@ type Parts = {
   capacity: Amounts[];
   offerType: number[];
   offerPrice: number[];
-  offerSets: SetByKey[];
+  /** What offerings say about each label, by offering. */
+  offeredByKey: Map<string, ValueSet[]>;
 };
 
 export function* makeTemplate(
@@ -68,17 +69,20 @@ export function* makeTemplate(
   effort: Effort,
 ): Generator<void, Template> {
   const types = [...input.instanceTypes].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const parts: Parts = { types, typeSets: [], room: [], capacity: [], offerType: [], offerPrice: [], offerSets: [] };
+  const parts: Parts = {
+    types,
+    typeSets: [],
+    room: [],
+    capacity: [],
+    offerType: [],
+    offerPrice: [],
+    offeredByKey: new Map(),
+  };
   for (const [index, { requirements, allocatable, capacity, offerings }] of types.entries()) {
-    parts.typeSets.push(setsOfRequirements(requirements));
+    parts.typeSets.push(setsOfRequirements(requirements, one => table.set(one)));
     parts.room.push(space.amounts(allocatable));
     parts.capacity.push(space.amounts(capacity));
-    for (const offering of offerings) {
-      if (!offering.available) continue;
-      parts.offerType.push(index);
-      parts.offerPrice.push(offering.price);
-      parts.offerSets.push(setsOfRequirements(offering.requirements));
-    }
+    for (const offering of offerings) if (offering.available) addOffer(parts, index, { offering, table });
     effort.work += 10 + 2 * offerings.length;
     if (index % 32 === 31) yield;
   }
@@ -88,6 +92,25 @@ export function* makeTemplate(
   effort.work += 1.5 * parts.offerType.length;
   yield;
   return template;
+}
+
+type OfferIn = { readonly offering: Offering; readonly table: RequirementTable };
+
+function addOffer(parts: Parts, type: number, { offering, table }: OfferIn): void {
+  const offer = parts.offerType.length;
+  parts.offerType.push(type);
+  parts.offerPrice.push(offering.price);
+  for (const requirement of offering.requirements) {
+    const { key } = requirement;
+    let sets = parts.offeredByKey.get(key);
+    if (sets === undefined) {
+      sets = [];
+      parts.offeredByKey.set(key, sets);
+    }
+    const set = table.set(requirement);
+    const before = sets[offer];
+    sets[offer] = before === undefined ? set : intersect(before, set);
+  }
 }
 
 export class Template {
@@ -107,7 +130,7 @@ export class Template {
   /** Of the daemons that run on its nodes. */
   daemonPorts: readonly HostPort[] = [];
   readonly #table: RequirementTable;
-  readonly #offerSets: readonly SetByKey[];
+  readonly #offeredByKey: ReadonlyMap<string, readonly ValueSet[]>;
   readonly #offerPrice: Float64Array;
   readonly #stateBySignature = new Map<string, State | undefined>();
   readonly #setsByKey = new Map<string, (ValueSet | undefined)[]>();
@@ -125,7 +148,7 @@ export class Template {
     this.capacity = parts.capacity;
     this.offerType = Int32Array.from(parts.offerType);
     this.#offerPrice = Float64Array.from(parts.offerPrice);
-    this.#offerSets = parts.offerSets;
+    this.#offeredByKey = parts.offeredByKey;
     this.root = this.#root();
   }
 
@@ -173,9 +196,9 @@ export class Template {
   #root(): State {
     const all = new Uint32Array(wordsFor(this.offerType.length));
     for (let offer = 0; offer < this.offerType.length; offer++) setBit(all, offer);
-    const keys = new Set(this.#offerSets.flatMap(sets => [...sets.keys()]));
     // An offering outside its own type's requirements is none.
-    for (const key of keys) and(all, this.#mask(key, { absent: true, complement: true, values: new Set() }));
+    for (const key of this.#offeredByKey.keys())
+      and(all, this.#mask(key, { absent: true, complement: true, values: new Set() }));
     for (const [key, set] of this.base) and(all, this.#mask(key, set));
     return this.#state(this.base, all);
   }
@@ -231,15 +254,18 @@ export class Template {
     };
   }
 
-  // What type and offering say about a key; undefined: nothing.
+  // What type and offering say about a key; undefined: nothing. Equal sets are one, so each pair is met once.
   #offered(key: string): (ValueSet | undefined)[] {
     let sets = this.#setsByKey.get(key);
     if (sets === undefined) {
-      sets = this.#offerSets.map((offer, index) => {
-        const byType = this.typeSets[this.offerType[index] ?? 0]?.get(key);
-        const byOffer = offer.get(key);
-        return byType && byOffer ? intersect(byType, byOffer) : (byType ?? byOffer);
-      });
+      const byOffer = this.#offeredByKey.get(key) ?? [];
+      const met = new Map<ValueSet, Map<ValueSet, ValueSet>>();
+      sets = [];
+      for (let offer = 0; offer < this.offerType.length; offer++) {
+        const ofType = this.typeSets[this.offerType[offer] ?? 0]?.get(key);
+        const own = byOffer[offer];
+        sets.push(ofType && own ? metWith(met, ofType, own) : (ofType ?? own));
+      }
       this.#setsByKey.set(key, sets);
     }
     return sets;
@@ -252,10 +278,17 @@ export class Template {
     let mask = this.#maskBySet.get(signature);
     if (mask === undefined) {
       mask = new Uint32Array(wordsFor(this.offerType.length));
-      const byBase = this.base.has(key);
-      for (const [offer, offered] of this.#offered(key).entries()) {
-        const possible = offered === undefined ? byBase || set.absent : overlaps(offered, set);
-        if (possible) setBit(mask, offer);
+      const isSilentRight = this.base.has(key) || set.absent;
+      const known = new Map<ValueSet, boolean>();
+      const offered = this.#offered(key);
+      for (let offer = 0; offer < offered.length; offer++) {
+        const one = offered[offer];
+        let possible = one === undefined ? isSilentRight : known.get(one);
+        if (one !== undefined && possible === undefined) {
+          possible = overlaps(one, set);
+          known.set(one, possible);
+        }
+        if (possible === true) setBit(mask, offer);
       }
       this.#maskBySet.set(signature, mask);
     }
@@ -275,6 +308,20 @@ export class Template {
     }
     return [...found].sort();
   }
+}
+
+function metWith(met: Map<ValueSet, Map<ValueSet, ValueSet>>, a: ValueSet, b: ValueSet): ValueSet {
+  let withA = met.get(a);
+  if (withA === undefined) {
+    withA = new Map();
+    met.set(a, withA);
+  }
+  let both = withA.get(b);
+  if (both === undefined) {
+    both = intersect(a, b);
+    withA.set(b, both);
+  }
+  return both;
 }
 
 /** Whether the node will have the label, with one of the values that are left. */
