@@ -2,7 +2,7 @@
 // without effect, the trap of decision 4.
 
 import { type BudgetedAction, budgetedActions } from "./budget.ts";
-import { effectiveNodePool, type EffectiveBudget } from "./effective-node-pool.ts";
+import { effectiveNodePool, type EffectiveBudget, type EffectiveRepair } from "./effective-node-pool.ts";
 import { qualifiedNameErrors } from "./name.ts";
 import type { NodeClaimSpec } from "./node-claim.ts";
 import type { NodePoolSpec } from "./node-pool.ts";
@@ -25,6 +25,7 @@ export function nodePoolFindings(spec: NodePoolSpec): OfflineFinding[] {
     ...keyFindings(spec.template?.metadata?.annotations, "spec.template.metadata.annotations"),
     ...templateFindings(template, "spec.template.spec"),
     ...(spec.repair?.policies ?? []).flatMap(policyFindings),
+    ...windowTooShort(effectiveNodePool(spec).repair),
     ...secondsDropped(spec),
     ...unlimitedAtTimes(effectiveNodePool(spec).disruption.budgets),
     ...ignoredWithReplicas(spec),
@@ -97,6 +98,22 @@ function policyFindings(policy: RepairPolicy, index: number, policies: readonly 
     findings.push(finding(path, "shadowed", `policies[${earlier}] matches first, so this one is never used`));
   }
   return findings;
+}
+
+/** What comes and goes is added up over the window: within less than the toleration it never comes to that. */
+function windowTooShort({ flappingWindow, defaultTolerationDuration, policies }: EffectiveRepair): OfflineFinding[] {
+  const window = parseDuration(flappingWindow ?? "0s");
+  const isLonger = (text: string | undefined) => {
+    const toleration = parseDuration(text ?? "0s");
+    return window.ok && window.value > 0 && toleration.ok && toleration.value > window.value;
+  };
+  const longer = [
+    ...(isLonger(defaultTolerationDuration) ? ["defaultTolerationDuration"] : []),
+    ...policies.filter(({ toleration }) => isLonger(toleration)).map(({ path }) => path.replace("spec.repair.", "")),
+  ];
+  if (longer.length === 0) return [];
+  const message = `shorter than ${longer.join(", ")}: what comes and goes is not repaired by it; give it at least as long, or 0s`;
+  return [finding("spec.repair.flappingWindow", "without-effect", message)];
 }
 
 // Of several policies the first that matches counts: one without status or reasons leaves nothing to later ones.

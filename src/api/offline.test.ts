@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { NodePoolSpec } from "./node-pool.ts";
 import { offlineFindings } from "./offline.ts";
 import { offlineCodes } from "./offline-finding.ts";
+import type { Repair } from "./repair.ts";
 
 const told = (kind: string, spec: unknown, annotations = {}) =>
   offlineFindings(kind, { spec, metadata: { annotations } }).map(
@@ -225,6 +226,24 @@ describe("a repair policy", () => {
   ])("is never used behind one that matches first: %s", (_, first, later, shadowed) => {
     expect(policies(first, later)).toEqual(shadowed ? ["warning shadowed spec.repair.policies[1]"] : []);
   });
+});
+
+test.each<[string, Repair, string[]]>([
+  ["as long as what is borne", { flappingWindow: "10m", defaultTolerationDuration: "10m" }, []],
+  [
+    "a second shorter",
+    { flappingWindow: "599s", defaultTolerationDuration: "10m" },
+    ["warning without-effect spec.repair.flappingWindow"],
+  ],
+  [
+    "shorter than one policy bears",
+    { flappingWindow: "10m", policies: [{ conditionType: "Ready", toleration: "1h" }] },
+    ["warning without-effect spec.repair.flappingWindow"],
+  ],
+  ["switched off", { flappingWindow: "0s", defaultTolerationDuration: "10m" }, []],
+  ["not written", { defaultTolerationDuration: "10m" }, []],
+])("a flapping window %s", (_, repair, found) => {
+  expect(pool({ repair })).toEqual(found);
 });
 
 test("consolidation of a pool with replicas is ignored", () => {

@@ -57,6 +57,26 @@ test("--until and --seed go before the scenario's own, and one seed is one journ
   expect((await simulate(scenario(0), "--until", "1s", "--seed", "8")).out).not.toBe(short.out);
 });
 
+test("a manifest that no server would take is a sentence with its line, of whatever kind it is", async () => {
+  const pool = (size: number) =>
+    `{ apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: web }, spec: { replicas: ${size} } }`;
+  const ours = await simulate(`title: A pool\nuntil: 5m\ncluster:\n  manifests:\n    - ${pool(-1)}\n`);
+  expect([ours.code, ours.err]).toEqual([
+    2,
+    expect.stringContaining(`${ours.file}:5: cluster.manifests[0].spec.replicas: `),
+  ]);
+  const later = await simulate(`title: A pool\nuntil: 5m\ntimeline:\n  - at: 1m\n    do: { apply: ${pool(-1)} }\n`);
+  expect(later.err).toContain(`${later.file}:5: timeline[0].do.apply.spec.replicas: `);
+  const other = "{ apiVersion: example.com/v1, kind: Omen, metadata: { name: a } }";
+  const others = await simulate(`title: An omen\nuntil: 5m\nworkloads:\n  - ${other}\n`);
+  expect([others.code, others.out]).toEqual([
+    1,
+    expect.stringMatching(
+      /Failed: .*an object of the scenario is refused: the cluster serves no Omen of example.com\/v1\n$/,
+    ),
+  ]);
+});
+
 test("the same as JSON, for programs", async () => {
   const { code, out } = await simulate(scenario(1), "-o", "json");
   expect(code).toBe(0);

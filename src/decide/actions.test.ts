@@ -425,13 +425,13 @@ describe("between the ledger and the first destructive call a reason still holds
       "somebody has written do-not-repair on the node since",
       [unknown],
       { ...live, node: { ...isSilent, annotations: { "karpenter.sh/do-not-repair": "true" } } },
-      "Repair: Node a says karpenter.sh/do-not-repair.",
+      "Repair: Node a says karpenter.sh/do-not-repair",
     ],
     [
       "or on its claim, until a later time",
       [unknown],
       { ...live, claim: aClaim("a", { annotations: { "karpenter.sh/do-not-repair": "2026-01-01T01:00:01Z" } }) },
-      "Repair: NodeClaim a says karpenter.sh/do-not-repair until 2026-01-01T01:00:01Z.",
+      "Repair: NodeClaim a says karpenter.sh/do-not-repair until 2026-01-01T01:00:01Z",
     ],
     [
       "the kubelet itself says False, and renews its lease",

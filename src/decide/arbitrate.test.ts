@@ -110,17 +110,6 @@ describe("a node goes", () => {
     ]);
   });
 
-  test("a repair is told on the node and its claim; what only joins, or is refused, is not", () => {
-    const { notices } = decide([asked("a")]);
-    const told = { type: "Warning", reason: "NodeRepairStarted" };
-    expect(notices).toEqual([
-      expect.objectContaining({ about: { kind: "Node", name: "a", uid: "a-uid" }, ...told }),
-      expect.objectContaining({ about: { kind: "NodeClaim", name: "a", uid: "a-claim-uid" }, ...told }),
-    ]);
-    expect(notices[0]?.message).toBe("Is replaced by NodeAction repair-a-uid. Repair of a.");
-    expect(decide([asked("a")], { safety: { freeze: { reason: "audit" } } }).notices).toEqual([]);
-  });
-
   test("and the caps that allowed it are those by default where there is no policy", () => {
     const picture = aWorld({ nodes: [aNode("a")], claims: [aClaim("a")] });
     const { commands } = arbitrate({ proposals: [asked("a")], context: { picture, now, settings, epoch: 1 } });

@@ -5,7 +5,7 @@ import { formatTime, type Instant, minuteMs } from "../api/time.ts";
 import type { Subject } from "../snapshot/picture.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import { capLimits, freeAt, type Limit } from "./caps.ts";
-import type { Command, Context, Decision, Notice, Proposal, Refusal, Veto } from "./decision.ts";
+import type { Command, Context, Decision, Proposal, Refusal, Veto } from "./decision.ts";
 import { closedDryRuns, dryRunWord, openDryRun, shownOnly } from "./dry-run.ts";
 import { canJoin, join } from "./join.ts";
 import { actionSpec, nextAttempt, type Permission } from "./ledger.ts";
@@ -40,7 +40,7 @@ export function arbitrate(asked: {
     commands: [...ends.flatMap(({ commands }) => commands), ...closed],
     proposals: [],
     refusals,
-    notices: ends.flatMap(({ notices = [] }) => notices),
+    notices: [],
     wakeAt: nextLook(refusals, pass),
   };
 }
@@ -115,7 +115,7 @@ function passOver(cases: readonly Case[], context: Context, { limits = [], vetoe
   };
 }
 
-type End = { readonly commands: readonly Command[]; readonly refusal?: Refusal; readonly notices?: readonly Notice[] };
+type End = { readonly commands: readonly Command[]; readonly refusal?: Refusal };
 
 /** All of a batch, or none: whatever holds one of them holds all. */
 function endsOf(group: readonly Case[], pass: Pass): readonly End[] {
@@ -174,19 +174,7 @@ function endOf(one: Case, pass: Pass): End {
   const { name } = nextAttempt(pass.context.picture, proposal, { dryRun: false });
   const spec = actionSpec(proposal, pass.context, permission);
   const commands: Command[] = [{ kind: "open-action", why: proposal.message, name, spec, phase: "Pending" }];
-  return { commands, notices: begun(proposal, name) };
-}
-
-/** Planned disruption is told by whoever carries it out; that a node is repaired, on the node itself. */
-function begun({ action, method, node, claim, message: why }: Proposal, name: string): readonly Notice[] {
-  if (action !== "Repair") return [];
-  const does = method === "Reboot" ? "rebooted" : "replaced";
-  const message = `Is ${does} by NodeAction ${name}. ${why}`;
-  const notice = { type: "Warning", reason: "NodeRepairStarted", message } as const;
-  return [
-    { about: { kind: "Node", ...node }, ...notice },
-    ...(claim ? [{ about: { kind: "NodeClaim" as const, ...claim }, ...notice }] : []),
-  ];
+  return { commands };
 }
 
 /** Not so; or into what runs already; or anew, by leave of these limits. */
@@ -307,7 +295,10 @@ function refusal({ node }: Proposal, reason: Objection): Refusal {
 }
 
 function nextLook(refusals: readonly Refusal[], { limits }: Pass): Instant | undefined {
-  const instants = [...refusals.map(({ until }) => until), ...limits.map(({ frees }) => frees[0])];
+  const instants = [
+    ...refusals.map(({ until }) => until),
+    ...limits.flatMap(({ frees, endsAt }) => [frees[0], endsAt]),
+  ];
   return instants.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined);
 }
 

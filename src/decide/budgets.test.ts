@@ -277,7 +277,7 @@ describe("budgets as limits of the arbiter", () => {
     const [frozen, unread] = limits({
       disruption: budgets({ nodes: 0, ...open }, { nodes: 1, schedule: "x", duration: "1h" }),
     });
-    expect(frozen).toMatchObject({ allowed: 0, frees: [Date.parse("2000-06-15T13:00:00Z")] });
+    expect(frozen).toMatchObject({ allowed: 0, frees: [], endsAt: Date.parse("2000-06-15T13:00:00Z") });
     expect(unread).toMatchObject({ allowed: 0, frees: [], what: expect.stringContaining("cannot be read") });
   });
 

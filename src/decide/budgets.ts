@@ -180,7 +180,7 @@ function limitsOf(pool: PoolView, { going, health, context }: Surroundings): rea
   }));
 }
 
-type Numbers = Pick<Limit, "place" | "what" | "allowed" | "counted" | "frees">;
+type Numbers = Pick<Limit, "place" | "what" | "allowed" | "counted" | "frees" | "endsAt">;
 
 function budgetOf(pool: PoolView, word: Word, { going, now }: { going: readonly Departure[]; now: Instant }): Numbers {
   const endsAt = word.edgeAfter(now);
@@ -190,7 +190,8 @@ function budgetOf(pool: PoolView, word: Word, { going, now }: { going: readonly 
     what: `going away in NodePool ${pool.name}, whoever asked${unread}`,
     allowed: word.allowed,
     counted: going.length,
-    frees: endsAt === undefined ? [] : [endsAt],
+    frees: [],
+    ...(endsAt === undefined ? {} : { endsAt }),
   };
 }
 

@@ -22,6 +22,8 @@ export type Limit = {
   readonly counted: number;
   /** When those that are counted only for having gone lately stop to count, in order. */
   readonly frees: readonly Instant[];
+  /** When it is no limit any more: the end of its window. */
+  readonly endsAt?: Instant;
   /** Only for nodes of this zone. */
   readonly zone?: string;
   applies(proposal: Proposal): boolean;
@@ -30,8 +32,9 @@ export type Limit = {
 };
 
 /** When one more fits by the passing of time alone; `spent` has been granted since. Undefined: that is not known. */
-export function freeAt({ allowed, counted, frees }: Limit, spent: number): Instant | undefined {
-  return allowed === 0 ? undefined : frees[counted + spent - allowed];
+export function freeAt({ allowed, counted, frees, endsAt }: Limit, spent: number): Instant | undefined {
+  const freesAt = allowed === 0 ? undefined : frees[counted + spent - allowed];
+  return endsAt === undefined ? freesAt : Math.min(endsAt, freesAt ?? endsAt);
 }
 
 type Scope = "repair" | "disruption" | "all";

@@ -548,3 +548,32 @@ test("a decision stands until its wakeAt", () => {
     { numRuns: 500 },
   );
 });
+
+describe("that a node is repaired is told on it and its claim", () => {
+  const spec = { action: "Repair", method: "Terminate", termination: "Forceful", message: "Node a is sick." } as const;
+  const entry = (status: Partial<ActionView["status"]>, more: object = {}) => ({
+    ...anAction("x", { spec: { ...spec, ...more } }),
+    status: { ...status },
+  });
+  const told = (action: ActionView) => decide({ actions: [action] }, at("60m")).notices;
+  const started = { phase: "Running", startedAt: formatTime(at("31m")) } as const;
+  const step = { name: "taint", startedAt: formatTime(at("31m")) };
+
+  test("when it has begun, and only then: the live look may still say no", () => {
+    expect(told(entry({ phase: "Pending" }))).toEqual([]);
+    expect(told(entry(started))).toMatchObject([
+      { about: { kind: "Node", name: "a", uid: "a-uid" }, type: "Warning", reason: "NodeRepairStarted" },
+      { about: { kind: "NodeClaim", name: "a", uid: "a-claim-uid" }, reason: "NodeRepairStarted" },
+    ]);
+    expect(told(entry(started))[0]?.message).toBe("Is replaced by NodeAction x. Node a is sick.");
+    expect(told(entry(started, { method: "Reboot" }))[0]?.message).toContain("Is rebooted by NodeAction x.");
+  });
+
+  test("once: not when its first step is written, nor of what only joined a person's delete", () => {
+    expect(told(entry({ ...started, steps: [step] }))).toEqual([]);
+    const joined = [
+      { action: "Repair", askedBy: { kind: "NodePool", name: "web" }, at: "", message: "", evidence: [] },
+    ];
+    expect(told(entry(started, { action: "Deletion", joined }))).toEqual([]);
+  });
+});

@@ -6,7 +6,15 @@ import { formatTime, type Instant } from "../api/time.ts";
 import { terminationFinalizer } from "../api/well-known.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 import { conditionOf } from "./conditions.ts";
-import { type Context, type Decision, nothing, type Proposal, type Refusal, type Rule } from "./decision.ts";
+import {
+  type Context,
+  type Decision,
+  type Notice,
+  nothing,
+  type Proposal,
+  type Refusal,
+  type Rule,
+} from "./decision.ts";
 import { hastens } from "./join.ts";
 import { actionName, finishedAt, instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
@@ -47,7 +55,8 @@ export function decideRepair(name: string, context: Context, sight: Sight): Deci
   const running = repairOf(node, context);
   if (running !== undefined) {
     const escalated = escalate(patient, ills, { running, context });
-    return { ...escalated, wakeAt: nextOf(context.now, [wakeAt, escalated.wakeAt]) };
+    const notices = begun(running, patient);
+    return { ...escalated, notices, wakeAt: nextOf(context.now, [wakeAt, escalated.wakeAt]) };
   }
   const treated = treat(patient, ills, context);
   const refusals = doubts.map(doubt => refusal(node, { code: "due-time-unknown", ...doubt }));
@@ -252,6 +261,18 @@ function failedReboots({ uid }: NodeView, wellUntil: Instant, { picture }: Conte
 function repairOf({ uid }: NodeView, { picture }: Context): ActionView | undefined {
   const open = picture.openActionOn(uid);
   return open && reasonsOf(open.spec).some(({ action }) => action === "Repair") ? open : undefined;
+}
+
+/** Told on node and claim once the live look has borne it out and before its first step is written: so it is said once. */
+function begun({ name, spec, status }: ActionView, { node, claim }: Patient): readonly Notice[] {
+  if (spec.action !== "Repair" || status.startedAt === undefined || status.steps?.length) return [];
+  const does = spec.method === "Reboot" ? "rebooted" : "replaced";
+  const message = `Is ${does} by NodeAction ${name}. ${spec.message}`;
+  const notice = { type: "Warning", reason: "NodeRepairStarted", message } as const;
+  return [
+    { about: { kind: "Node", name: node.name, uid: node.uid }, ...notice },
+    { about: { kind: "NodeClaim", name: claim.name, uid: claim.uid }, ...notice },
+  ];
 }
 
 /** What is open goes its way, unless something is due by now that nobody need be gentle for. */

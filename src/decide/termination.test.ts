@@ -471,6 +471,20 @@ describe("what fails is told", () => {
     expect(of(decision, "update-action")[0]?.progress?.waitingFor).not.toHaveProperty("until");
   });
 
+  test("an eviction that a budget refused is not told of a pod that is deleted by force now", () => {
+    const world = {
+      claims: [leavingClaim({ terminationAt: now - 1 })],
+      nodes: [leavingNode()],
+      pods: [aPod("p", { on: "a" })],
+    };
+    const failed = (reason: string) => ({ at: now - 1, retryAt: now, count: 1, reason, message: "it says no" });
+    const codes = (reason: string) =>
+      decided(now, { ...world, failures: { "pod/default/p": failed(reason) } }).refusals.map(({ code }) => code);
+    expect(of(decided(now, world), "delete-pod")).toHaveLength(1);
+    expect(codes("TooManyRequests")).not.toContain("write-failed");
+    expect(codes("Forbidden")).toContain("write-failed");
+  });
+
   test("a very long answer is cut", () => {
     const failure = { at: now, retryAt: now, count: 1, reason: "Invalid", message: "x".repeat(10_000) };
     const decision = decided(now, { nodes: [aNode("a")], failures: { "node/a": failure } });

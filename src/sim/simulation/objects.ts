@@ -55,7 +55,11 @@ export class ClusterObjects {
   /** What a person does with kubectl: a refusal is thrown as ApiError. */
   request(object: Pick<KubeObject, "kind"> & Manifest, request: Partial<ApiRequest> & Pick<ApiRequest, "verb">): void {
     const resource = this.resource(object.kind, object.apiVersion);
-    if (resource === undefined) throw new Error(`the cluster serves no ${object.kind} of ${object.apiVersion}`);
+    if (resource === undefined) {
+      const message = `the cluster serves no ${object.kind} of ${object.apiVersion}`;
+      const head = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" } as const;
+      throw new ApiError({ ...head, code: 404, reason: "NotFound", message });
+    }
     const { group, version, plural, namespaced } = resource;
     const namespace = namespaced ? { namespace: object.metadata.namespace ?? "default" } : {};
     const answer = this.#server.handle({ group, version, plural, ...namespace, options: {}, ...request });

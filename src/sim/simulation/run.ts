@@ -1,6 +1,7 @@
 // Runs a scenario: the cluster in the box with everything alive in it, the machines, and the controller itself on
 // virtual time. The same seed, scenario and code give the same journal, byte for byte.
 
+import { ApiError } from "../../api/status.ts";
 import { type Controller, type ControllerOptions, startController } from "../../control/controller.ts";
 import type { Clock, Feed, InstanceProvider, KubeApi } from "../../control/ports.ts";
 import { type ControllerName, type JournalEntry, usualControllers } from "../../decide/decision.ts";
@@ -128,7 +129,10 @@ class Run {
       });
       for (const expectation of expect.filter(({ at }) => at === undefined)) this.#expect(expectation);
     } catch (error) {
-      this.#problem("violated", `the program broke: ${error instanceof Error ? error.stack : String(error)}`);
+      const said = error instanceof Error ? error.stack : String(error);
+      const isRefused = error instanceof ApiError;
+      const problem = isRefused ? `an object of the scenario is refused: ${error.message}` : `the program broke: ${said}`;
+      this.#problem("violated", problem);
     }
   }
 
