@@ -27,7 +27,7 @@ describe.skipIf(isMissing)("what comes with Fettle", () => {
     cluster = await installed();
     const { api } = cluster;
     world = processWorld({ name: "real", api, account: () => controller.lines, stop: () => cluster.stop() });
-    ward = await Ward.open(world, "default");
+    ward = await Ward.open(world, "usual");
     await wideCaps(ward, "0s");
   });
   afterAll(() => cluster?.stop());
