@@ -114,7 +114,7 @@ export function resourceOf(kind: string): Resource {
   return { group, version: "v1", kind, plural: `${kind.toLowerCase()}s`, namespaced: true };
 }
 
-export type CheckWorld = WorldOptions & {
+export type CheckWorld = Omit<WorldOptions, "now"> & {
   readonly checks?: readonly CheckView[];
   readonly templates?: readonly TemplateView[];
   readonly remediations?: readonly RemediationView[];
@@ -129,7 +129,8 @@ const usualKinds = ["Fence", "Reboot", "Wipe"].flatMap(name => [`${name}Remediat
 
 /** An hour after everything began. */
 export function aCheckContext(world: CheckWorld): Context & { readonly checks: CheckIndex } {
-  const picture = aWorld(world);
+  const { now, ...rest } = world;
+  const picture = aWorld(rest);
   const { checks } = picture;
   for (const kind of usualKinds) checks.setKind({ apiVersion, kind }, served(kind));
   for (const [kind, state] of Object.entries(world.kinds ?? {})) checks.setKind({ apiVersion, kind }, state);
@@ -144,7 +145,7 @@ export function aCheckContext(world: CheckWorld): Context & { readonly checks: C
   return {
     picture,
     checks,
-    now: world.now ?? at("1h"),
+    now: now ?? at("1h"),
     settings: { cluster: "test", dryRun: false, foreignClaims: "ignore" },
     epoch: world.epoch ?? 1,
   };
