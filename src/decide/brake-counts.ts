@@ -5,6 +5,7 @@ import type { Instant } from "../api/time.ts";
 import type { Picture, Subject } from "../snapshot/picture.ts";
 import type { ClaimView, NodeView } from "../snapshot/views.ts";
 import { isTrue } from "./conditions.ts";
+import { ownClaimOf } from "./own-node.ts";
 import type { Health, HealthCount } from "./remembered.ts";
 import { hasBeenReady, readyBy } from "./readiness.ts";
 import { rulesFor, rulesWithoutPool, rulingOn } from "./repair-policy.ts";
@@ -93,7 +94,7 @@ export class HealthCounts implements Health {
 
 /** Nodes that nobody provisioned through us count in the cluster, by the provider's word. */
 function shareOf(node: NodeView, { picture, now }: Seen): Share {
-  const claim = picture.claimOf(node);
+  const claim = ownClaimOf(node, picture);
   const pool = claim?.pool;
   const rules = (claim && rulesFor(claim, picture)) ?? rulesWithoutPool(picture.provider);
   const isInitialized =

@@ -86,6 +86,16 @@ describe("the brake", () => {
     expect(veto({ ...scene, nodes: [...(scene.nodes ?? []), ...unmanaged] })).toBeUndefined();
   });
 
+  test("a stranger that says a claim's providerID fills no pool", () => {
+    const { claims = [], ...scene } = pooled({ size: 4, sick: 2, pool: "web" });
+    const bare = { ...aClaim("m", { pool: "web" }), status: {} };
+    const stranger = aNode("m", { finalizers: [] });
+    const joined = { ...scene, claims: [...claims, bare], nodes: [...(scene.nodes ?? []), stranger] };
+    expect(veto(joined)?.message).toContain("2 of 4 nodes of NodePool web");
+    const own = { ...joined, nodes: [...(scene.nodes ?? []), aNode("m")] };
+    expect(veto({ ...own, claims: [...claims, bare] })?.message).toContain("2 of 5 nodes of NodePool web");
+  });
+
   test("H14 1 of 3 unhealthy: repaired, for it rounds up", () => {
     expect(veto(pooled({ size: 3, sick: 1, pool: "web" }))).toBeUndefined();
   });

@@ -1,6 +1,7 @@
 // What is decided and only shown: who says so, the record of what would be done, and its end when nobody asks for it any
 // more. A dry run holds no node, spends nothing of what is real, and is never carried out.
 
+import type { ClaimView } from "../snapshot/views.ts";
 import { reasonOf } from "./conditions.ts";
 import type { Command, Context, Proposal } from "./decision.ts";
 import { actionSpec, nextAttempt, type Permission } from "./ledger.ts";
@@ -35,6 +36,15 @@ export function dryRunWord(proposal: Proposal, context: Context): string | undef
   const pool = proposal.claim && picture.claim(proposal.claim.name)?.pool;
   if (pool !== undefined && picture.pool(pool)?.effective.dryRun) return `NodePool ${pool} has spec.dryRun`;
   return proposal.dryRun ? `${proposal.askedBy.kind} ${proposal.askedBy.name} asks for a dry run` : undefined;
+}
+
+/** Of a claim that goes without an action. `why`: a sentence. */
+export function claimShownOnly({ name, pool }: ClaimView, why: string, context: Context): Objection | undefined {
+  const isPools = pool !== undefined && context.picture.pool(pool)?.effective.dryRun;
+  const word = dryRunOfAll(context) ?? (isPools ? `NodePool ${pool} has spec.dryRun` : undefined);
+  if (word === undefined) return undefined;
+  const message = `Claim ${name} would be deleted, but that is only shown, because ${word}: ${why}`;
+  return { code: dryRunCode, message, liftedBy: "ending the dry run" };
 }
 
 export function shownOnly(word: string, { action, message }: Proposal): Objection {

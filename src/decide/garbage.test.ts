@@ -1,5 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { aClaim, aCondition, aNode, aSafetyPolicy, aWorld, at, t0, type WorldOptions } from "../../test/builders.ts";
+import {
+  aClaim,
+  aCondition,
+  aNode,
+  aPool,
+  aSafetyPolicy,
+  aWorld,
+  at,
+  t0,
+  type WorldOptions,
+} from "../../test/builders.ts";
 import { formatTime, type Instant } from "../api/time.ts";
 import type { ListedInstance } from "../snapshot/instance.ts";
 import type { InstanceView } from "../snapshot/views.ts";
@@ -249,6 +259,12 @@ describe("a claim whose instance is missing from the list", () => {
     ],
     ["the picture is stale", { staleness: { resource: "nodes", message: "silent" } }, "picture-stale"],
     ["everything is frozen", { safety: aSafetyPolicy({ freeze: { reason: "audit" } }) }, "frozen"],
+    ["everything is only shown", { safety: aSafetyPolicy({ dryRun: true }) }, "dry-run"],
+    [
+      "its pool only shows",
+      { claims: [aClaim("a", { pool: "web" })], pools: [aPool("web", { spec: { dryRun: true } })] },
+      "dry-run",
+    ],
   ])("stays while %s", (_, world, code) => {
     const decision = decide(missing({ instances: [goneTwice], ...world }));
     expect([decision.commands, decision.proposals, codes(decision)]).toEqual([[], [], [code]]);

@@ -6,6 +6,7 @@ import type { Picture } from "../snapshot/picture.ts";
 import type { ClaimView, InstanceListView, InstanceView, NodeView } from "../snapshot/views.ts";
 import { conditionOf, isTrue } from "./conditions.ts";
 import { type Command, type Context, type Decision, nothing, type Proposal, type Refusal } from "./decision.ts";
+import { claimShownOnly } from "./dry-run.ts";
 import { servedClass } from "./node-class.ts";
 import { standstill } from "./safety.ts";
 import { isTooMany } from "./stray-instances.ts";
@@ -89,7 +90,7 @@ function end(claim: ClaimView, gone: Gone, context: Context): Judged {
   const doubt = node && doubtOf(claim, node, others);
   if (doubt !== undefined) return { refusal: doubt };
   if (node !== undefined) return { proposal: proposal(claim, node, gone) };
-  const objection = standstill(context);
+  const objection = standstill(context) ?? claimShownOnly(claim, sentence(claim, gone), context);
   if (objection !== undefined) {
     const { until } = objection;
     return {

@@ -3,7 +3,14 @@
 
 import { isSameTaint } from "../api/taint.ts";
 import { terminationFinalizer, unregisteredTaint } from "../api/well-known.ts";
+import type { Picture } from "../snapshot/picture.ts";
 import type { ClaimView, NodeView } from "../snapshot/views.ts";
+
+/** Whose word holds for the node. A stranger's providerID makes it nobody's. */
+export function ownClaimOf(node: NodeView, picture: Picture): ClaimView | undefined {
+  const claim = picture.claimOf(node);
+  return claim !== undefined && isOwnNode(node, claim) ? claim : undefined;
+}
 
 export function isOwnNode(node: NodeView, claim: ClaimView): boolean {
   const { name, owners, finalizers, taints } = node;

@@ -5,7 +5,7 @@ import { formatTime, type Instant, parseDuration } from "../api/time.ts";
 import type { ClaimView, NodeView } from "../snapshot/views.ts";
 import { conditionOf, isTrue } from "./conditions.ts";
 import { type Context, type Decision, type Notice, nothing, type Rule } from "./decision.ts";
-import { dryRunCode, dryRunOfAll } from "./dry-run.ts";
+import { claimShownOnly } from "./dry-run.ts";
 import { hasFailedToLaunch } from "./launch.ts";
 import { servedClass } from "./node-class.ts";
 import { nodelessSince } from "./registration.ts";
@@ -118,7 +118,7 @@ function unregistered(claim: ClaimView, { ttl, dueAt }: ReadinessLimit, context:
 type End = { readonly held: Objection | undefined; readonly why: string };
 
 function ended(claim: ClaimView, { held, why }: End, context: Context): Decision {
-  const hold = held ?? onHold(claim, context) ?? standstill(context) ?? dryRun(claim, context);
+  const hold = held ?? onHold(claim, context) ?? standstill(context) ?? claimShownOnly(claim, why, context);
   if (hold !== undefined) return refused(claim, hold);
   const { name, uid, resourceVersion } = claim;
   return {
@@ -142,14 +142,6 @@ function present(claim: ClaimView, { picture }: Context): Objection | undefined 
 function onHold(claim: ClaimView, { picture, now }: Context): Objection | undefined {
   const pool = claim.pool === undefined ? undefined : picture.pool(claim.pool);
   return repairHold(ofNode({ claim, pool }), now);
-}
-
-function dryRun({ name, pool }: ClaimView, context: Context): Objection | undefined {
-  const isPools = pool !== undefined && context.picture.pool(pool)?.effective.dryRun;
-  const word = dryRunOfAll(context) ?? (isPools ? `NodePool ${pool} has spec.dryRun` : undefined);
-  if (word === undefined) return undefined;
-  const message = `Claim ${name}, which brought no node in time, would be deleted, but that is only shown, because ${word}.`;
-  return { code: dryRunCode, message, liftedBy: "ending the dry run" };
 }
 
 /** Ready, and yet not initialized: something else is amiss than the node, so it is told and the node stays. */

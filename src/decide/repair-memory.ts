@@ -6,6 +6,7 @@ import type { Picture, Subject } from "../snapshot/picture.ts";
 import type { NodeView } from "../snapshot/views.ts";
 import { HealthCounts, type Recounted } from "./brake-counts.ts";
 import type { IsSick, NodeSeen } from "./correlated.ts";
+import { ownClaimOf } from "./own-node.ts";
 import { hasBeenReady, readyBy } from "./readiness.ts";
 import type { Health, Remembered, Sight } from "./remembered.ts";
 import { rulesFor, rulesWithoutPool, rulingOn } from "./repair-policy.ts";
@@ -49,7 +50,7 @@ export class RepairMemory implements Remembered {
 /** What outbreaks and settling look at: sick by the pool's word; a node that has not been Ready yet only boots. */
 export function sickIn(picture: Picture): IsSick {
   return (node, condition) => {
-    const claim = picture.claimOf(node);
+    const claim = ownClaimOf(node, picture);
     if (claim !== undefined && !hasBeenReady(claim, node)) return false;
     const rules = (claim && rulesFor(claim, picture)) ?? rulesWithoutPool(picture.provider);
     return rulingOn(condition, rules) !== undefined;
@@ -58,7 +59,7 @@ export function sickIn(picture: Picture): IsSick {
 
 /** Whether it should have been Ready for the first time by now: since then it counts as unhealthy. */
 export function isOverdueIn(picture: Picture, node: NodeView, now: Instant): boolean {
-  const claim = picture.claimOf(node);
+  const claim = ownClaimOf(node, picture);
   if (claim === undefined || hasBeenReady(claim, node)) return false;
   const limit = readyBy(claim);
   return limit !== undefined && !("doubt" in limit) && limit.dueAt <= now;

@@ -577,3 +577,11 @@ describe("that a node is repaired is told on it and its claim", () => {
     expect(told(entry(started, { action: "Deletion", joined }))).toEqual([]);
   });
 });
+
+test("a stranger that only says a claim's providerID is not repaired, and neither is the claim's machine ended for it", () => {
+  const claim = { ...aClaim("a", { pool: "web" }), status: {} };
+  const stranger = sickNode({ finalizers: [] });
+  expect(decide({ node: stranger, claim }, at("60m"))).toEqual({ ...nothingToSay, wakeAt: undefined });
+  const named = { ...claim, status: { nodeName: "a" } };
+  expect(decide({ node: stranger, claim: named }, at("60m")).proposals).toHaveLength(1);
+});

@@ -18,6 +18,7 @@ import {
 import { hastens } from "./join.ts";
 import { actionName, finishedAt, instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
+import { ownClaimOf } from "./own-node.ts";
 import { hasBeenReady, readyBy } from "./readiness.ts";
 import type { Sight } from "./remembered.ts";
 import { ofNode, repairHold } from "./repair-hold.ts";
@@ -41,7 +42,7 @@ export const repair: Rule = {
 export function decideRepair(name: string, context: Context, sight: Sight): Decision {
   const { picture } = context;
   const node = picture.node(name);
-  const claim = node && picture.claimOf(node);
+  const claim = node && ownClaimOf(node, picture);
   if (node === undefined || claim?.isProvisional) return nothing;
   if (claim === undefined) return withoutClaim(node, context);
   const rules = rulesFor(claim, picture);

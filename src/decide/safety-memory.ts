@@ -5,6 +5,7 @@ import type { Instant } from "../api/time.ts";
 import type { NodeView } from "../snapshot/views.ts";
 import { CorrelatedFailures, correlatedVeto, type IsSick, type NodeSeen, type Outbreaks } from "./correlated.ts";
 import type { Context, Veto } from "./decision.ts";
+import { ownClaimOf } from "./own-node.ts";
 import { Settling, type Spread } from "./settle.ts";
 
 type Observing = Pick<Context, "picture" | "now"> & {
@@ -58,7 +59,7 @@ function spreadsOf(
   node: NodeView | undefined,
   { picture, checks }: Required<Pick<Observing, "picture" | "checks">>,
 ): readonly Spread[] {
-  const pool = node && picture.claimOf(node)?.pool;
+  const pool = node && ownClaimOf(node, picture)?.pool;
   return [pool === undefined ? "cluster" : `NodePool/${pool}`, ...checks];
 }
 

@@ -6,6 +6,7 @@ import { formatTime } from "../../api/time.ts";
 import type { StepView } from "../../snapshot/check-views.ts";
 import { type Context, nothing, type Proposal, type Decision } from "../decision.ts";
 import { servedClass } from "../node-class.ts";
+import { ownClaimOf } from "../own-node.ts";
 import { rulesFor } from "../repair-policy.ts";
 import type { Objection } from "../safety.ts";
 import { nextOf } from "../termination-step.ts";
@@ -98,7 +99,7 @@ function mislabelled({ node, check }: Patient): Decision["notices"] {
 function leftToRepair({ node, check }: Patient, { template }: StepView, context: Context): Objection | undefined {
   const { picture, settings } = context;
   const isOurReplace = template.kind === "ReplaceRemediationTemplate" && template.apiVersion.startsWith("fettle.dev/");
-  const claim = isOurReplace ? picture.claimOf(node) : undefined;
+  const claim = isOurReplace ? ownClaimOf(node, picture) : undefined;
   if (claim === undefined) return undefined;
   const isRepaired =
     servedClass(claim.spec.nodeClassRef, picture.provider) !== undefined || settings.foreignClaims === "repair";
@@ -113,7 +114,7 @@ function leftToRepair({ node, check }: Patient, { template }: StepView, context:
 function proposalOf(patient: Patient, context: Context): Proposal {
   const { node, check, health } = patient;
   const match = firstMatch(health);
-  const claim = context.picture.claimOf(node);
+  const claim = ownClaimOf(node, context.picture);
   const path = match?.pair.path;
   return {
     node: { name: node.name, uid: node.uid },

@@ -2,6 +2,7 @@
 
 import type { Picture } from "../../snapshot/picture.ts";
 import type { ConditionView, NodeView } from "../../snapshot/views.ts";
+import { ownClaimOf } from "../own-node.ts";
 import { hasBeenReady } from "../readiness.ts";
 import type { Spread } from "../settle.ts";
 
@@ -12,7 +13,7 @@ export function isSickByCheck(node: NodeView, condition: ConditionView, picture:
     pairs.some(({ type, status }) => type === condition.type && status === condition.status),
   );
   if (!isMeant) return false;
-  const claim = picture.claimOf(node);
+  const claim = ownClaimOf(node, picture);
   return claim === undefined || hasBeenReady(claim, node);
 }
 
