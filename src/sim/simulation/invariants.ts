@@ -3,7 +3,8 @@
 //
 // I1 caps, I3 no repair before its time, I4 one action a node: at every revision (ledger). I2 no destructive write on a
 // stale picture, I5 evidence first, I6 protected pods, I8 one leader: at every write. I9 nothing waits unexplained: every
-// few minutes. I7 comes with consolidation; I10 (an empty selector never means all) is the API's and I6's.
+// few minutes. I7 replacements first, and room for what must move: where a plan begins. I10 (an empty selector never means
+// all) is the API's and I6's.
 //
 // Beside them: P1 every delete is meant for one uid, U1 nodes of others are not touched, G1 garbage is old and dead, S1
 // nothing starts under a freeze or on a node never to touch, D1 the instance ends after the drain, T1 a deadline comes no
@@ -23,6 +24,7 @@ import type { Process } from "./process.ts";
 import type { ApiFault } from "./process-api.ts";
 import type { Watchman } from "./observed-server.ts";
 import type { ClusterObjects } from "./objects.ts";
+import { budgetViolations } from "./plan-invariants.ts";
 import { policyViolations } from "./policy-invariants.ts";
 import type { Processes } from "./processes.ts";
 import type { WatchLines } from "./watch-lines.ts";
@@ -141,6 +143,7 @@ export class Invariants implements Watchman {
     if (!isFresh) return;
     const context = { ...this.#contextOf(this.writer), history: this.#history };
     for (const message of policyViolations(context, action)) violated(message);
+    for (const message of budgetViolations(context, action)) violated(message);
     this.#early.set(action.metadata.uid, repairViolations(context, action));
   }
 
@@ -201,6 +204,7 @@ function isNews(collection: string, { stored, previous }: Change): boolean {
     case "poddisruptionbudgets.policy":
       return true;
     case "safetypolicies.fettle.dev":
+    case "nodepools.karpenter.sh":
       return after.generation !== before?.generation;
     case "nodes":
       return JSON.stringify(after.labels) !== JSON.stringify(before?.labels);

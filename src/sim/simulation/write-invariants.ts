@@ -1,10 +1,11 @@
 // Judges one write of the controller on the objects as they are just before it: evidence first (I5), protected pods (I6),
 // and no hand on what is not ours.
 
-import type { KubeObject } from "../../api/meta.ts";
+import type { KubeObject, Manifest } from "../../api/meta.ts";
 import type { ApiRequest } from "../request.ts";
 import { instanceViolations } from "./instance-invariants.ts";
 import { deadlineOf, instanceOf, isOwnNode, isReady, ownNodes, type StoredClaim, type StoredNode } from "./ledger.ts";
+import { planViolations, replacementViolations } from "./plan-invariants.ts";
 import { policyViolations } from "./policy-invariants.ts";
 import { isJoining, isUnseen, type WriteContext } from "./write-context.ts";
 
@@ -21,6 +22,9 @@ export function writeViolations(context: WriteContext, request: ApiRequest): Ver
     return violations === undefined ? harmless : destructive(violations);
   }
   if (plural === "nodes" && verb !== "delete") return strangerTouched(context, name);
+  if (verb === "create" && plural === "nodeclaims") {
+    return { isDestructive: false, violations: replacementViolations(context, request.body as Manifest) };
+  }
   if (verb === "delete" && plural === "nodeclaims") return guarded(context, request, claimDeleted);
   if (verb === "delete" && plural === "nodes") return guarded(context, request, nodeDeleted);
   if (verb === "delete" && plural === "pods") return guarded(context, request, podDeleted);
@@ -58,7 +62,7 @@ function claimDeleted(context: WriteContext, { metadata, status }: StoredClaim):
   const actions = nodes.flatMap(node => ledger.openOn(node.metadata.uid));
   return [
     ...nodes.flatMap(node => ledger.withoutEvidence(node)),
-    ...actions.flatMap(action => policyViolations(context, action)),
+    ...actions.flatMap(action => [...policyViolations(context, action), ...planViolations(context, action)]),
   ];
 }
 
