@@ -72,6 +72,7 @@ describe("a pool that lacks nodes", () => {
           "karpenter.sh/nodepool-hash": expect.stringMatching(/^[0-9a-f]{8}$/),
           "karpenter.sh/nodepool-hash-version": "fettle-v1",
         },
+        finalizers: ["karpenter.sh/termination"],
         ownerReferences: [
           {
             apiVersion: "karpenter.sh/v1",
@@ -321,6 +322,27 @@ describe("a pool with too many nodes", () => {
     const going = anAction("x", { node: "b", phase: "Pending", spec: { action: "ScaleDown" } });
     expect(decide({ pools, claims, nodes, actions: [going] })).toEqual(nothing);
     expect(proposed(decide({ pools: [web(0)], claims, nodes, actions: [going] }))).toEqual(["a"]);
+  });
+
+  test("does not count twice what replaces one that drifts: as many stay, whichever of the two is there", () => {
+    const nodes = ["a", "b"].map(name => aNode(name));
+    const spec = { action: "Drift", batch: "drift-1" } as const;
+    const drifting = anAction("drift", {
+      node: "a",
+      phase: "WaitingForReplacement",
+      spec: { ...spec, replacements: [{ name: "r" }] },
+    });
+    const replacement = aClaim("r", { pool: "web", stage: "new" });
+    const scene = { pools: [web(2)], nodes, actions: [drifting] };
+    for (const claims of [members("a", "b"), [...members("a", "b"), replacement]]) {
+      expect(decide({ ...scene, claims })).toEqual(nothing);
+    }
+    const gone = [aClaim("a", { pool: "web", deletingSince: t0 }), ...members("b"), replacement];
+    expect(decide({ ...scene, claims: gone })).toEqual(nothing);
+    // Given up: what was made for nothing is what would be missed least.
+    const over = anAction("drift", { node: "a", phase: "Abandoned", spec: { ...spec, replacements: [{ name: "r" }] } });
+    const { commands } = decide({ ...scene, claims: [...members("a", "b"), replacement], actions: [over] });
+    expect(commands).toMatchObject([{ kind: "delete-claim", claim: { name: "r" } }]);
   });
 
   test("does not take a reboot for going, nor a dry run", () => {

@@ -268,10 +268,27 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
     p => p.setFailure("action/going", failure),
     ["action/going", "node/a", "claim/a", "pool/p", "cluster"],
   ],
+  [
+    "one of several actions that go together: the others, and what replaces them",
+    together,
+    ["action/move-y", "action/move-z", "node/z", "claim/r", "cluster"],
+  ],
   ["on a pool: the pool", p => p.setFailure("pool/q", failure), ["pool/q"]],
   ["on the safety policy or the list: the cluster", p => p.setFailure("instances", failure), ["cluster"]],
   ["a failure that was none: nobody", p => p.setFailure("claim/b", undefined), []],
 ];
+
+/** Nodes y and z go together, r comes first. */
+function together(picture: ClusterPicture): void {
+  const of = (node: string) => {
+    const spec = { batch: "b", replacements: [{ name: "r" }] };
+    return anAction(`move-${node}`, { node, spec: { ...spec, claim: { name: node, uid: node } } });
+  };
+  picture.put("action", of("y"));
+  picture.put("action", of("z"));
+  picture.takeDirty();
+  picture.put("action", { ...of("z"), resourceVersion: "2", status: { phase: "Abandoned" } });
+}
 
 function replacing(picture: ClusterPicture): void {
   const spec = { replacements: [{ name: "r" }] };
