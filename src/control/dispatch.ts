@@ -22,6 +22,7 @@ import { byUrgency, type Ended, type Errand, laidOver, Lanes } from "./lanes.ts"
 import { LeaseLooks } from "./lease-looks.ts";
 import type { Leadership } from "./leader.ts";
 import type { Clock, InstanceProvider, KubeApi } from "./ports.ts";
+import { RecentReads } from "./recent-reads.ts";
 import { Searches } from "./searches.ts";
 import type { Standing } from "./standing.ts";
 
@@ -56,10 +57,12 @@ export class Dispatch {
   #isCrowded = false;
   readonly #searches: Searches;
   readonly #leaseLooks = new LeaseLooks();
+  readonly #recentReads: RecentReads;
 
   constructor(options: DispatchOptions) {
     this.#options = options;
     this.#searches = new Searches(options.picture);
+    this.#recentReads = new RecentReads(options.clock);
     const { clock, random, leadership } = options;
     this.lanes = new Lanes({
       clock,
@@ -166,7 +169,16 @@ export class Dispatch {
       picture.expect(command, clock.now());
       changed();
     }
-    const parts = { picture, clock, settings, epoch, signal, searches: this.#searches, leaseLooks: this.#leaseLooks };
+    const parts = {
+      picture,
+      clock,
+      settings,
+      epoch,
+      signal,
+      searches: this.#searches,
+      leaseLooks: this.#leaseLooks,
+      recentReads: this.#recentReads,
+    };
     return execute(command, { api: guardedApi(api, guard), provider: guardedProvider(provider, guard), ...parts });
   }
 

@@ -70,6 +70,24 @@ describe("create-claim of a pool", () => {
     expect(await execution.execute(creatingOf(await aPool(execution)))).toEqual({ result: "done" });
   });
 
+  test("of many at once looks at the pool once; a second later it looks again", async () => {
+    const execution = new EmbeddedExecution();
+    const pool = await aPool(execution);
+    const looks: string[] = [];
+    execution.interfere = call => void (call.startsWith("get") && looks.push(call));
+    const named = (name: string): Command => {
+      const create = creatingOf(pool) as Extract<Command, { kind: "create-claim" }>;
+      return { ...create, manifest: { ...create.manifest, metadata: { ...create.manifest.metadata, name } } };
+    };
+    await execution.execute(named("a"));
+    await execution.clock.runFor(1_000);
+    await execution.execute(named("b"));
+    expect(looks).toHaveLength(1);
+    await execution.clock.runFor(1);
+    await execution.execute(named("c"));
+    expect(looks).toHaveLength(2);
+  });
+
   test("writes nothing once the pool is being deleted, is gone or is another one, whatever the watch shows", async () => {
     const execution = new EmbeddedExecution();
     const pool = await aPool(execution);
@@ -244,6 +262,38 @@ describe("delete-claim of one that was launched", () => {
 });
 
 describe("launch-instance", () => {
+  const finalizers = ["karpenter.sh/termination"];
+  const creatingWith = (metadata: object): Command => ({
+    kind: "create-claim",
+    manifest: { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata: { name: "a", ...metadata }, spec: {} },
+    why: "",
+  });
+
+  test.each([
+    ["as we have just made it", { finalizers }, 10_000, 0],
+    ["that we made longer ago", { finalizers }, 10_001, 1],
+    ["without our finalizer, which could be gone", {}, 0, 1],
+  ])("of a claim %s: how often it is read", async (_, metadata, laterMs, reads) => {
+    const execution = new EmbeddedExecution({ create: async () => anInstance });
+    await execution.execute(creatingWith(metadata));
+    await execution.clock.runFor(laterMs);
+    const claim = (await execution.get<Claim>(claims, "a")) as Claim;
+    let looks = 0;
+    execution.interfere = call => void (call.startsWith("get") && looks++);
+    expect(await execution.execute(launching(claim))).toEqual({ result: "done" });
+    expect(looks).toBe(reads);
+    expect(await execution.get(claims, "a")).toMatchObject({ status: { providerID: "test:///i-1" } });
+  });
+
+  test("of a claim that somebody has changed since we made it reads it", async () => {
+    const execution = new EmbeddedExecution({ create: () => Promise.reject(new Error("was asked")) });
+    await execution.execute(creatingWith({ finalizers }));
+    const claim = (await execution.get<Claim>(claims, "a")) as Claim;
+    await execution.remove(claims, "a");
+    execution.see(claims, (await execution.get<Claim>(claims, "a")) as Claim);
+    expect(await execution.execute(launching(claim))).toEqual({ result: "stale" });
+  });
+
   test("asks the provider for the live claim, by its class and our cluster, and writes what it answers", async () => {
     const asked: unknown[] = [];
     const create = async (request: object) => (asked.push(request), anInstance);

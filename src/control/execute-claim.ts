@@ -3,6 +3,8 @@
 import type { KubeObject } from "../api/meta.ts";
 import { type NodeClaim, nodeClaims } from "../api/node-claim.ts";
 import { nodePools } from "../api/node-pool.ts";
+import { type Millis, secondMs } from "../api/time.ts";
+import { terminationFinalizer } from "../api/well-known.ts";
 import type { Command, Outcome, Target } from "../decide/decision.ts";
 import { afterLaunch } from "../decide/launch.ts";
 import { servedClass } from "../decide/node-class.ts";
@@ -17,6 +19,9 @@ type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
 type Changes = Pick<Of<"update-claim">, "metadata" | "status">;
 
 const { resource } = nodeClaims;
+/** Claims that are made together look at their pool once. */
+const poolLookMs: Millis = secondMs;
+const claimLookMs: Millis = 10 * secondMs;
 
 /** The pool is read live first: garbage collection takes the claims of one that is gone, and each would be made anew. */
 export async function createClaim({ manifest }: Of<"create-claim">, execution: Execution): Promise<Outcome> {
@@ -24,7 +29,9 @@ export async function createClaim({ manifest }: Of<"create-claim">, execution: E
   const owner = manifest.metadata.ownerReferences?.find(({ kind }) => kind === nodePools.resource.kind);
   if (owner !== undefined) await assertStays(owner, execution);
   try {
-    execution.picture.answered("claim", await api.create(resource, {}, manifest));
+    const made = await api.create(resource, {}, manifest);
+    execution.picture.answered("claim", made);
+    void execution.recentReads.share(made.metadata.uid, Promise.resolve(made));
     return done;
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
@@ -34,12 +41,16 @@ export async function createClaim({ manifest }: Of<"create-claim">, execution: E
   }
 }
 
-async function assertStays({ name, uid }: Target, { api, picture }: Execution): Promise<void> {
+async function assertStays({ name, uid }: Target, { api, picture, recentReads }: Execution): Promise<void> {
   try {
-    const pool = assertSame(await api.get(nodePools.resource, { name }), { name, uid });
+    const look =
+      recentReads.recent(uid, poolLookMs) ?? recentReads.share(uid, api.get<KubeObject>(nodePools.resource, { name }));
+    const pool = assertSame(await look, { name, uid });
     if (pool.metadata.deletionTimestamp === undefined) return;
+    recentReads.forget(uid);
     picture.answered("pool", pool);
   } catch (error) {
+    recentReads.forget(uid);
     if (!isNotFound(error)) throw error;
     sawGone(picture, "pool", { name, uid });
   }
@@ -87,14 +98,26 @@ export async function deleteClaim(command: Of<"delete-claim">, execution: Execut
   }
 }
 
+// As we made it, if nobody has changed it since: with our finalizer on it, it does not go before we have looked again.
+async function madeOrLive(claim: Target, { api, picture, recentReads }: Execution): Promise<NodeClaim & KubeObject> {
+  const made = await recentReads.recent(claim.uid, claimLookMs);
+  // A claim is launched once: the next try reads it.
+  recentReads.forget(claim.uid);
+  const view = picture.claim(claim.name);
+  const isAsMade = made !== undefined && view?.resourceVersion === made.metadata.resourceVersion;
+  if (isAsMade && view.finalizers.includes(terminationFinalizer)) return made as NodeClaim & KubeObject;
+  const raw = await api.get<NodeClaim & KubeObject>(resource, keyOf(claim));
+  picture.answered("claim", raw);
+  return raw;
+}
+
 /**
- * The claim is read live first: an instance for a claim that is gone would be nobody's. If the answer of the provider is
+ * The claim is read live first, unless we have only just made it: an instance for a claim that is gone would be nobody's. If the answer of the provider is
  * lost, or the write of it, the next launch finds the same instance by the claim's uid.
  */
 export async function launchInstance({ claim }: Of<"launch-instance">, execution: Execution): Promise<Outcome> {
-  const { api, provider, picture, settings } = execution;
-  const raw = assertSame(await api.get<NodeClaim & KubeObject>(resource, keyOf(claim)), claim);
-  execution.picture.answered("claim", raw);
+  const { provider, picture, settings } = execution;
+  const raw = assertSame(await madeOrLive(claim, execution), claim);
   if (raw.metadata.deletionTimestamp !== undefined) throw new Stale(`NodeClaim ${claim.name} is being deleted.`);
   const view = projectClaim(raw, undefined);
   if (view.providerID !== undefined) return alreadySo;

@@ -11,6 +11,7 @@ import { isConflict, Stale } from "./outcome.ts";
 import { keyOf } from "./patch.ts";
 import type { Clock } from "./ports.ts";
 import type { LeaseLooks } from "./lease-looks.ts";
+import type { RecentReads } from "./recent-reads.ts";
 import type { Searches } from "./searches.ts";
 
 export type Execution = {
@@ -23,6 +24,7 @@ export type Execution = {
   /** Whoever searches works on what they keep. */
   readonly searches: Searches;
   readonly leaseLooks: LeaseLooks;
+  readonly recentReads: RecentReads;
   /** Of the command's time-out. */
   readonly signal: AbortSignal;
 };

@@ -5,6 +5,7 @@ import { apiVersionOf, type Manifest } from "../api/meta.ts";
 import { nodePoolKey } from "../api/node.ts";
 import { nodeClaims } from "../api/node-claim.ts";
 import { nodePools } from "../api/node-pool.ts";
+import { terminationFinalizer } from "../api/well-known.ts";
 import type { NodeClassRef } from "../snapshot/picture.ts";
 import type { PoolView } from "../snapshot/views.ts";
 import { hashAnnotations } from "./disruption/drift-hash.ts";
@@ -28,6 +29,8 @@ export function claimFor(
       name,
       labels: { ...labels, ...nodeClassLabel(nodeClass), [nodePoolKey]: pool.name },
       annotations: { ...annotations, ...hashAnnotations(pool, nodeClass) },
+      // From the start: once an instance may exist, the claim must not go without it.
+      finalizers: [terminationFinalizer],
       ownerReferences: [
         {
           apiVersion: apiVersionOf(nodePools.resource),

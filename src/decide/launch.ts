@@ -10,6 +10,7 @@ import { claimParts, conditionOf, withAwaiting, withCondition, withReady } from 
 import type { ConditionChange, MetadataChange, Refusal, StatusChange } from "./decision.ts";
 import { backoffUntil } from "./launch-record.ts";
 import { setsOfRequirements } from "./packing/requirements.ts";
+import { awaitingNode } from "./registration.ts";
 
 /** A refusal that has no subject yet, and its reason in the words of conditions. */
 export type Hold = Omit<Refusal, "subject"> & { readonly reason: string };
@@ -107,7 +108,10 @@ export function afterLaunch(
       ...(imageID === undefined ? {} : { imageID }),
       capacity,
       allocatable,
-      conditions: conditionsWith(claim, launched),
+      conditions: withReady(
+        [launched, ...awaitingNode(providerID)].reduce(withCondition, claim.conditions),
+        claimParts,
+      ),
     },
   };
 }

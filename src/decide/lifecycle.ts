@@ -31,7 +31,7 @@ import { firstReadyTime, initialization } from "./initialization.ts";
 import { type Hold, hasFailedToLaunch, launchHold } from "./launch.ts";
 import { isRecorded } from "./launch-record.ts";
 import { nodeClassLabel, servedClass } from "./node-class.ts";
-import { registration, type Step } from "./registration.ts";
+import { notRegistered, registration, type Step } from "./registration.ts";
 
 export const lifecycle: Rule = {
   name: "lifecycle",
@@ -140,8 +140,7 @@ function arrive(claim: ClaimView, { picture }: Context): Decision {
 }
 
 function initializedLater(claim: ClaimView): Step {
-  const message = "Its node has not registered.";
-  const condition = { type: "Initialized", status: "Unknown", reason: "NodeNotFound", message };
+  const condition = { type: "Initialized", status: "Unknown", reason: "NodeNotFound", message: notRegistered };
   return {
     ...(isTrue(claim.conditions, "Initialized") ? {} : { condition }),
     commands: [],

@@ -24,6 +24,21 @@ export type Registration = Step & { readonly node?: NodeView; readonly doubt?: D
 type Obstacle = Doubt & { readonly code: string; readonly liftedBy: string };
 
 const nodeNotFound = "NodeNotFound";
+/** Of the condition Initialized. */
+export const notRegistered = "Its node has not registered.";
+
+/** What a claim says whose instance has just been launched. */
+export function awaitingNode(providerID: string): readonly Omit<ConditionChange, "since">[] {
+  return [
+    {
+      type: "Registered",
+      status: "Unknown",
+      reason: nodeNotFound,
+      message: `No node has the providerID ${providerID}.`,
+    },
+    { type: "Initialized", status: "Unknown", reason: nodeNotFound, message: notRegistered },
+  ];
+}
 
 /** Since when a claim that was registered has had no node; undefined: it has one, or never had. */
 export function nodelessSince(claim: ClaimView): Instant | undefined {

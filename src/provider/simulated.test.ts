@@ -94,19 +94,19 @@ describe("a launch", () => {
     expect(await cloud.instances()).toHaveLength(1);
   });
 
-  test("that another has just made is taken over", async () => {
+  test("takes one request, and takes over what an earlier one has made", async () => {
     const cloud = await SimulatedCloud.started();
-    await cloud.launch("web-1");
-    let isBlind = true;
-    const blind = spoilt(cloud.api, "get", real => (...args) => {
-      if (!isBlind) return real(...args);
-      isBlind = false;
-      return Promise.reject(refusal(404, "NotFound"));
+    let looks = 0;
+    const watched = spoilt(cloud.api, "get", real => (...args) => {
+      looks++;
+      return real(...args);
     });
-    const provider = cloud.newProvider({ api: blind });
+    const provider = cloud.newProvider({ api: watched });
     await cloud.run(1);
+    await cloud.settle(provider.create(launchOf("web-1")));
+    expect(looks).toBe(0);
     expect(await cloud.settle(provider.create(launchOf("web-1")))).toMatchObject({ claimUid: "uid-web-1" });
-    expect(await cloud.instances()).toHaveLength(1);
+    expect([looks, await cloud.instances()]).toEqual([1, [expect.anything()]]);
   });
 
   test("finds no capacity where the class has none, and the rest elsewhere", async () => {

@@ -80,17 +80,21 @@ class SimulatedProvider implements InstanceProvider {
   create(request: LaunchRequest, options: CallOptions = {}): Promise<Instance | ProviderError> {
     return answered(async () => {
       const name = instanceNameOf(request.claim.metadata.uid);
-      // First of all: an earlier call may have launched it, whatever the class has become since.
+      const offer = this.#offerFor(request);
+      // Its name is the claim's own: where an earlier call has launched it, the server says so.
+      if (!("error" in offer)) return this.#launch({ ...this.#instanceOf(request, offer), name }, options);
+      // An earlier call may have launched it, whatever the class has become since.
       const earlier = await this.#find(name, options);
-      if (earlier !== undefined) return "error" in earlier ? earlier : asInstance(earlier.instance);
-      const state = this.#classes.state(request.nodeClass);
-      const nodeClass = this.#classes.get(request.nodeClass);
-      if (state.state !== "Ready") return failure("NodeClassNotReady", state.message);
-      if (nodeClass === undefined) return failure("NodeClassNotReady", "The class is gone.");
-      const offer = chosenOffer(request.claim, nodeClass);
-      if ("error" in offer) return offer;
-      return this.#launch({ ...this.#instanceOf(request, offer), name }, options);
+      if (earlier === undefined) return offer;
+      return "error" in earlier ? earlier : asInstance(earlier.instance);
     });
+  }
+
+  #offerFor({ claim, nodeClass: ref }: LaunchRequest): Offer | ProviderError {
+    const state = this.#classes.state(ref);
+    const nodeClass = this.#classes.get(ref);
+    if (state.state !== "Ready") return failure("NodeClassNotReady", state.message);
+    return nodeClass === undefined ? failure("NodeClassNotReady", "The class is gone.") : chosenOffer(claim, nodeClass);
   }
 
   get(providerID: string, options: CallOptions = {}): Promise<Instance | "gone" | ProviderError> {

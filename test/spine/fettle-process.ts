@@ -68,6 +68,11 @@ export class FettleProcess {
     );
   }
 
+  /** Undefined: it could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
