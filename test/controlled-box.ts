@@ -13,7 +13,7 @@ import { clusterInTheBox } from "../src/sim/cluster-in-the-box.ts";
 import { InProcessApi } from "../src/sim/in-process.ts";
 import { machines } from "../src/sim/machines.ts";
 import { seededRandom } from "../src/sim/random.ts";
-import { world } from "../src/sim/world/world.ts";
+import { type World, world } from "../src/sim/world/world.ts";
 
 const startedAt = Date.parse("2026-01-01T00:00:00Z");
 
@@ -21,14 +21,16 @@ export class ControlledBox {
   readonly clock = new VirtualClock(startedAt);
   readonly api: KubeApi;
   readonly journal: JournalEntry[] = [];
+  /** Of nodes that nobody provisioned through us, too. */
+  readonly kubelets: World["kubelets"];
 
   constructor(seed = 1) {
     const { clock } = this;
     const random = seededRandom(seed);
     const server = clusterInTheBox({ clock, random });
     this.api = new InProcessApi(server, clock);
-    const { kubelets } = world({ api: this.api, clock, random });
-    machines({ api: this.api, clock, kubelets, seed });
+    this.kubelets = world({ api: this.api, clock, random }).kubelets;
+    machines({ api: this.api, clock, kubelets: this.kubelets, seed });
   }
 
   /** A process of the controller; `api` is how it sees the cluster. */

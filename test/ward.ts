@@ -42,7 +42,7 @@ export function definitionOf({ group, plural, kind, version, namespaced }: Resou
   };
 }
 
-type Fence = KubeObject & { spec?: object };
+type Fence = KubeObject & { spec?: { by?: string } };
 type Status = NonNullable<NodeHealthCheck["status"]>;
 type Options = Partial<ControllerOptions> & { readonly box?: ControlledBox };
 
@@ -52,7 +52,7 @@ export class Ward {
 
   constructor({ box = new ControlledBox(), ...options }: Options = {}) {
     this.box = box;
-    this.controller = box.start({ controllers: new Set([...usualControllers, "health-checks"]), ...options });
+    this.controller = box.start({ controllers: new Set(usualControllers), ...options });
   }
 
   async open(replicas = 6): Promise<void> {
@@ -131,7 +131,7 @@ export class Ward {
   async fenced(): Promise<string[]> {
     const found = (await this.fences()).map(({ metadata, spec }) => {
       const node = metadata.annotations?.["remediation.medik8s.io/node-name"] ?? metadata.name;
-      return `${node} ${(spec as { by?: string } | undefined)?.by}`;
+      return `${node} ${spec?.by}`;
     });
     return found.sort();
   }

@@ -95,6 +95,12 @@ const Spec = Struct(
   {
     node: Reference("The node. A node of the same name with another uid is another node."),
     claim: Optional(Reference("The node's claim, if it has one.")),
+    machine: Optional(
+      Struct("The Machine of Cluster API that owns the node and goes in place of a claim.", {
+        namespace: Text("Its namespace.", { minLength: 1, maxLength: 63 }),
+        name: Name("Its name."),
+      }),
+    ),
     nodePool: Optional(Text("The node's pool, if it has one.", { maxLength: 63 })),
     zone: Optional(Text("The node's zone as the claim says, else as the node's label says.")),
     action: Action("What is done."),

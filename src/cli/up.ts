@@ -21,7 +21,7 @@ import { Account } from "./account.ts";
 import { flag, seedOf } from "./flags.ts";
 import { Failure, type Io, untilAborted } from "./io.ts";
 import { leading } from "./leadership.ts";
-import { lease } from "./permissions.ts";
+import { defaultCheckMark, lease } from "./permissions.ts";
 import { scaledClock } from "./scaled-clock.ts";
 import { portOf, type ServedCluster, type ServeFlags, serveCluster } from "./served-cluster.ts";
 import { scenarioIn } from "./simulate.ts";
@@ -85,7 +85,12 @@ async function up(flags: Flags, io: Io): Promise<void> {
     clock,
     provider: "simulated",
     controllers: new Set(usualControllers),
-    settings: { cluster: "fettle", dryRun: story.controller?.dryRun ?? false, foreignClaims: "ignore" },
+    settings: {
+      cluster: "fettle",
+      dryRun: story.controller?.dryRun ?? false,
+      foreignClaims: "ignore",
+      defaultCheck: { isWanted: true, mark: { name: defaultCheckMark, namespace: lease.namespace } },
+    },
     leadership: lead.leadership,
     journal: entry => account.record(entry),
   });

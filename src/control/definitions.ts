@@ -48,6 +48,20 @@ export class Definitions {
     const { plural, namespaced } = found;
     return { group, version, plural, kind, namespaced };
   }
+
+  /** In the first of the versions that is served. */
+  firstServed(asked: {
+    readonly group: string;
+    readonly kind: string;
+    readonly versions: readonly string[];
+  }): Resource | undefined {
+    const { group, kind, versions } = asked;
+    for (const version of versions) {
+      const found = this.resourceOf({ apiVersion: `${group}/${version}`, kind });
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
 }
 
 function keyOf({ group, kind }: Pick<Definition, "group" | "kind">): string {

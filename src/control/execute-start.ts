@@ -14,6 +14,7 @@ import { projectClaim } from "../snapshot/project-claim.ts";
 import { projectNode } from "../snapshot/project-node.ts";
 import { reasonsOf } from "../decide/ledger.ts";
 import { lookUpInstance } from "./execute-instance.ts";
+import { deleteMachine } from "./execute-machine.ts";
 import { type LiveAction, readAction, writeProgress } from "./execute-action.ts";
 import { alreadySo, done, type Execution, sawDeletion, sawGone } from "./execution.ts";
 import { isNotFound } from "./outcome.ts";
@@ -47,6 +48,12 @@ export async function startAction(
   }
   if (action.spec.method === "Terminate" && live.claim !== undefined) {
     await deleteClaim(action.spec, live.claim, execution);
+  }
+  const { machine, node } = action.spec;
+  const unmade = machine && live.claim === undefined ? await deleteMachine({ node, machine }, execution) : undefined;
+  if (unmade !== undefined) {
+    await writeProgress(action, unmade, execution);
+    return done;
   }
   if (phase !== "Running") await writeProgress(action, { phase: "Running", ...bootOf(action.spec, live) }, execution);
   return done;
@@ -97,7 +104,8 @@ function unfitFor(spec: NodeActionSpec, { node, claim }: Omit<Live, "lease">): s
   const { name } = spec.node;
   switch (spec.method) {
     case "Terminate":
-      return claim === undefined ? `Node ${name} has no NodeClaim by which it could be terminated.` : undefined;
+      if (claim !== undefined || spec.machine !== undefined) return undefined;
+      return `Node ${name} has no NodeClaim by which it could be terminated.`;
     case "Reboot":
       if (claim?.metadata.deletionTimestamp !== undefined) {
         return `NodeClaim ${claim.metadata.name} is being deleted: node ${name} is not worth a reboot.`;

@@ -2,6 +2,7 @@
 // kinds of remediations and templates that checks name, and OpenShift's ClusterVersions where there are any. A kind that
 // is not there or not ours to read stops nothing but the checks that name it, and they say so.
 
+import { machineKind } from "../api/cluster-api.ts";
 import type { Resource } from "../api/meta.ts";
 import { nodeLeaseNamespace } from "../api/node-health-check-contract.ts";
 import { nodeHealthChecks } from "../api/node-health-check.ts";
@@ -79,6 +80,7 @@ export class RemediationFeeds {
     for (const [key, watching] of this.#watching) if (!wanted.has(key)) this.#end(key, watching);
     for (const name of wanted.values()) this.#tell(name, this.#stateOf(name));
     this.#versions.look(this.#definitions, picture);
+    picture.checks.setMachines(this.#definitions.firstServed(machineKind));
     changed();
   }
 

@@ -1,6 +1,7 @@
 // Carries an action of the ledger from its entry to its end: adopts what an older leader left, starts what is pending,
 // closes what is over. The way in between is the termination's or the reboot's; whether an action may begin was the arbiter's.
 
+import type { MachineName } from "../api/cluster-api.ts";
 import type { NodeActionSpec } from "../api/node-action.ts";
 import { type Instant, type Millis, minuteMs } from "../api/time.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
@@ -38,7 +39,9 @@ export function stillHolds(spec: NodeActionSpec, live: Live, context: Context): 
   // What has begun goes on, whoever began it.
   if (spec.claim !== undefined && claim?.deletingSince !== undefined) return { holds: true };
   if (node?.uid !== spec.node.uid) return no(`node ${spec.node.name} (${spec.node.uid}) is gone`);
-  if (spec.method === "Terminate" && spec.claim === undefined) return no("the node has no NodeClaim to delete");
+  if (spec.method === "Terminate" && spec.claim === undefined && spec.machine === undefined) {
+    return no("the node has no NodeClaim to delete");
+  }
   const whys = reasonsOf(spec).map(reason => doubtOf(reason, live, context));
   return whys.includes(undefined) ? { holds: true } : no(whys.join("; "));
 }
@@ -116,6 +119,7 @@ function decideOpen(action: ActionView, context: Context): Decision {
   if (spec.method === "Remediate") return otherMeans(action, context);
   // From there it is the reboot rule's.
   if (spec.method === "Reboot" && hasStarted(action)) return nothing;
+  if (spec.machine !== undefined && hasStarted(action)) return leftToMachine(action, spec.machine);
   return waitFirst(action, node, context) ?? start(action, context, goesWithout(action, node, context));
 }
 
@@ -171,6 +175,13 @@ function underWay(action: ActionView, claim: ClaimView, { picture }: Context): D
     return update(action, { phase: "Running", waitingFor: { reason: "ForeignController", message } }, message);
   }
   return held(action, { code: "left-to-owner", message, liftedBy: "the controller of the claim's class" });
+}
+
+/** Cluster API drains the node and ends its instance. */
+function leftToMachine(action: ActionView, { namespace, name }: MachineName): Decision {
+  const message = `Machine ${namespace}/${name} is deleted; Cluster API takes node ${action.spec.node.name} away.`;
+  const hold = { code: "left-to-owner", message, liftedBy: `the end of Machine ${namespace}/${name}` };
+  return waitsFor(action, hold);
 }
 
 function withoutNode(action: ActionView): Decision {

@@ -235,6 +235,7 @@ export type Proposal = Pick<
   NodeActionSpec,
   | "node"
   | "claim"
+  | "machine"
   | "action"
   | "method"
   | "termination"
@@ -329,9 +330,7 @@ export const controllers = [
 export type ControllerName = (typeof controllers)[number];
 
 /** `*` means these: what is not whole yet is on only where it is named. */
-export const usualControllers: readonly ControllerName[] = controllers.filter(
-  name => name !== "health-checks" && name !== "disruption",
-);
+export const usualControllers: readonly ControllerName[] = controllers.filter(name => name !== "disruption");
 
 /** One rule judges one subject at a time. */
 export type Rule = {

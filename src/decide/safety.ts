@@ -90,8 +90,9 @@ function notConfirmed({ action, node }: Proposal, { picture, now }: Context): Ob
 }
 
 /** Only what our provider serves is terminated; foreign claims only by repair, and only where that was chosen. */
-function notOurs({ action, method, node, claim }: Proposal, context: Context): Objection | undefined {
-  if (method !== "Terminate") return undefined;
+function notOurs({ action, method, node, claim, machine }: Proposal, context: Context): Objection | undefined {
+  // A Machine is ended by its own controller, and only where a remediation asks for it.
+  if (method !== "Terminate" || (machine !== undefined && action === "Remediation")) return undefined;
   const view = claim && context.picture.claim(claim.name);
   if (view === undefined) {
     const message = `Node ${node.name} has no NodeClaim: nobody provisioned it through us, so it is not ours to end.`;

@@ -1,6 +1,7 @@
 // Health checks and what they work with, kept up to date change by change: which nodes each check selects and which of
 // them are not healthy is judged again only for what has changed. Tells who must be looked at again; decides nothing.
 
+import type { Resource } from "../api/meta.ts";
 import type { TemplateReference } from "../api/node-health-check.ts";
 import { isEqual } from "../api/schema/correlate.ts";
 import { matches } from "../api/selector.ts";
@@ -42,6 +43,7 @@ export class CheckIndex implements CheckPicture {
   readonly #kinds = new Map<string, KindState>();
   readonly #leases = new Map<string, NodeLeaseView>();
   #upgrade: UpgradeView = noUpgrade;
+  #machines: Resource | undefined;
   #isListed = false;
   #hadDefault: boolean | undefined;
   #dirty = new Set<Subject>();
@@ -51,6 +53,9 @@ export class CheckIndex implements CheckPicture {
   }
   get upgrade(): UpgradeView {
     return this.#upgrade;
+  }
+  get machines(): Resource | undefined {
+    return this.#machines;
   }
   get hadDefault(): boolean | undefined {
     return this.#hadDefault;
@@ -122,6 +127,7 @@ export class CheckIndex implements CheckPicture {
     for (const after of other.#remediations.values()) this.replaceRemediation({ before: undefined, after });
     for (const [nodeName, lease] of other.#leases) this.replaceLease(nodeName, lease);
     this.#upgrade = other.#upgrade;
+    this.#machines = other.#machines;
     this.#isListed = other.#isListed;
     this.#hadDefault = other.#hadDefault;
   }
@@ -207,6 +213,12 @@ export class CheckIndex implements CheckPicture {
   setUpgrade(upgrade: UpgradeView): void {
     this.#upgrade = upgrade;
     for (const { name } of this.all()) this.#mark(`check/${name}`, "cluster");
+  }
+
+  setMachines(machines: Resource | undefined): void {
+    if (isEqual(machines, this.#machines)) return;
+    this.#machines = machines;
+    for (const name of this.nodesOfOwn()) this.#mark(`node/${name}`);
   }
 
   setListed(): void {

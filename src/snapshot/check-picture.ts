@@ -10,6 +10,7 @@ import type {
   UpgradeView,
 } from "./check-views.ts";
 import type { ActionView, NodeView } from "./views.ts";
+import type { Resource } from "../api/meta.ts";
 import type { TemplateReference } from "../api/node-health-check.ts";
 
 /** Whatever comes in numbers comes in the order of names. */
@@ -46,6 +47,8 @@ export type CheckPicture = {
   kind(kind: KindName): KindState;
   lease(nodeName: string): NodeLeaseView | undefined;
   readonly upgrade: UpgradeView;
+  /** Where Cluster API's Machines are served; undefined: not in this cluster. */
+  readonly machines: Resource | undefined;
   /** Whether the default check was made once, or needed none; undefined: that is not known yet. */
   readonly hadDefault: boolean | undefined;
 };

@@ -86,6 +86,8 @@ const what: Table = {
     ...at(full, "spec.node", needed),
     ...reference("spec.node"),
     ...reference("spec.claim"),
+    ...at(full, "spec.machine.namespace", [...needed, ...words.text({ min: 1, max: 63 })]),
+    ...at(full, "spec.machine.name", [...needed, ...words.name]),
     ...at(full, "spec.nodePool", words.text({ max: 63 })),
     ...at(full, "spec.zone", words.text()),
     ...at(full, "spec.action", [...needed, ...actions]),

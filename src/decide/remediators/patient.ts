@@ -70,7 +70,7 @@ function askerOf({ check }: Pick<Patient, "check">): Proposal["askedBy"] {
 /** Undefined: the check that made it does not hold the node for unhealthy any more, and will take it back. */
 export function proposalOf(
   patient: Patient & { readonly node: NodeView },
-  how: Pick<Proposal, "termination" | "timeout">,
+  how: Pick<Proposal, "termination" | "timeout" | "machine">,
   context: Context,
 ): Proposal | undefined {
   const { remediation, node, claim, check, health, method } = patient;

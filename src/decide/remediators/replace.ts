@@ -1,6 +1,8 @@
-// Replace: takes the node away with its NodeClaim, so that whoever provisioned it makes another. It ends nothing itself:
-// the arbiter opens the action, and termination carries it. A node without a claim is not touched.
+// Replace: takes the node away with its NodeClaim or with the Machine of Cluster API that owns it, so that whoever
+// provisioned it makes another. It ends nothing itself: the arbiter opens the action, and termination or the Machine's own
+// controller carries it. A node that nobody would replace is not touched.
 
+import { machineOf } from "../../api/cluster-api.ts";
 import type { Context } from "../decision.ts";
 import { servedClass } from "../node-class.ts";
 import type { Course } from "./course.ts";
@@ -12,8 +14,9 @@ export function replaceCourse(patient: Patient, context: Context): Course {
   if (node === undefined) return { result: "True", reason: "NodeGone", message: `${where} is gone.` };
   const unfit = unfitFor(patient, context);
   if (unfit !== undefined) return unfit;
-  if (claim?.deletingSince !== undefined) {
-    const message = `NodeClaim ${claim.name} is being deleted, and ${where.toLowerCase()} goes with it.`;
+  const owner = ownerOf(patient);
+  if (claim?.deletingSince !== undefined || (claim === undefined && open?.status.startedAt !== undefined)) {
+    const message = `${owner} is being deleted, and node ${remediation.nodeName} goes with it.`;
     return { result: "Unknown", reason: "Terminating", message, takesNodeAway: true };
   }
   if (remediation.timedOut !== undefined) {
@@ -25,15 +28,29 @@ export function replaceCourse(patient: Patient, context: Context): Course {
     return { result: "False", reason: "Failed", message };
   }
   const termination = remediation.own.spec["termination"] === "Graceful" ? "Graceful" : "Forceful";
-  const proposal = open === undefined ? proposalOf({ ...patient, node }, { termination }, context) : undefined;
-  const message = `${where} is to be replaced with NodeClaim ${claim?.name}.`;
+  const machine = claim === undefined ? machineOf(node) : undefined;
+  const how = machine === undefined ? ({ termination } as const) : { machine };
+  const proposal = open === undefined ? proposalOf({ ...patient, node }, how, context) : undefined;
+  const message = `${where} is to be replaced with ${owner}.`;
   return { result: "Unknown", reason: "Replacing", message, takesNodeAway: true, ...(proposal && { proposal }) };
+}
+
+/** For people. */
+function ownerOf({ claim, node }: Patient): string {
+  const machine = node && machineOf(node);
+  return claim === undefined && machine !== undefined
+    ? `Machine ${machine.namespace}/${machine.name}`
+    : `NodeClaim ${claim?.name}`;
 }
 
 /** By us it can be neither drained nor replaced. */
 function unfitFor({ node, claim }: Patient, { picture, settings }: Context): Course | undefined {
   if (claim === undefined) {
-    const message = `Node ${node?.name} has no NodeClaim: nobody would replace it, so it is not touched.`;
+    const machine = node && machineOf(node);
+    if (machine !== undefined && picture.checks.machines !== undefined) return undefined;
+    const what =
+      machine === undefined ? "" : ` and its Machine ${machine.namespace}/${machine.name} is in another cluster`;
+    const message = `Node ${node?.name} has no NodeClaim${what}: nobody would replace it, so it is not touched.`;
     return { result: "False", reason: "NoNodeClaim", message };
   }
   const isServed = servedClass(claim.spec.nodeClassRef, picture.provider) !== undefined;

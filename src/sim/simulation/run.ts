@@ -54,6 +54,7 @@ export type Simulation = {
 
 const startedAt = Date.parse("2026-01-01T00:00:00Z");
 const clusterName = "simulated";
+const defaultCheckMark = { name: "fettle-default-health-check", namespace: "kube-system" };
 const watchDelayMaxMs = 2_000;
 const latencyMaxMs = 20;
 const lookEveryMs = 10 * 60_000;
@@ -157,8 +158,8 @@ class Run {
     const cloud = { now: () => clock.now(), monotonic: () => clock.monotonic(), after: process.after.bind(process) };
     const {
       dryRun = false,
-      healthChecks = false,
       disruption = false,
+      defaultHealthCheck = "off",
       foreignClaims = "ignore",
       repairUnset = "on",
     } = this.#scenario.controller ?? {};
@@ -168,13 +169,14 @@ class Run {
       feed: ownFeed,
       provider: withProviderFaults(provider({ api, clock: cloud, feed: ownFeed }), this.#providerFaults),
       rules,
-      settings: { cluster: clusterName, dryRun, foreignClaims },
+      settings: {
+        cluster: clusterName,
+        dryRun,
+        foreignClaims,
+        ...(defaultHealthCheck === "on" ? { defaultCheck: { isWanted: true, mark: defaultCheckMark } } : {}),
+      },
       repairUnset,
-      controllers: new Set<ControllerName>([
-        ...usualControllers,
-        ...(healthChecks ? (["health-checks"] as const) : []),
-        ...(disruption ? (["disruption"] as const) : []),
-      ]),
+      controllers: new Set<ControllerName>([...usualControllers, ...(disruption ? (["disruption"] as const) : [])]),
       leadership,
       // At the world's time, which its clock may have wrong.
       journal: (entry: JournalEntry) => this.#journal.add({ ...entry, at: clock.now() }),

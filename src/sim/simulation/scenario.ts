@@ -197,8 +197,10 @@ const Scenario = Struct("A scenario.", {
     Struct("How the controller is started.", {
       dryRun: Optional(Flag("With --dry-run. Default false.")),
       foreignClaims: Optional(StringEnum("As --foreign-claims. Default ignore.", ["ignore", "repair"])),
-      healthChecks: Optional(Flag("With --controllers='*,health-checks'. Default false.")),
-      disruption: Optional(Flag("With --controllers='*,disruption'; both may be. Default false.")),
+      disruption: Optional(Flag("With --controllers='*,disruption'. Default false.")),
+      defaultHealthCheck: Optional(
+        StringEnum("As --default-health-check, but by default off: there are the checks that are named.", ["on", "off"]),
+      ),
       repairUnset: Optional(StringEnum("As --repair-unset. Default on.", ["on", "off"])),
     }),
   ),
