@@ -38,7 +38,7 @@ class World {
     // A search reads and writes nothing but the picture.
     const { picture, clock, searches, abort } = this;
     const execution = { picture, clock, searches, signal: abort.signal } as unknown as Execution;
-    return search(execution).then(
+    return search({ kind: "search", for: "provisioning", askedAt: t0, why: "" }, execution).then(
       ({ result }) => result,
       (error: Error) => error.message,
     );

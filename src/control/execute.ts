@@ -43,7 +43,7 @@ function carriedOut(command: Command, execution: Execution): Promise<Outcome> {
     case "list-instances":
       return listInstances(execution);
     case "search":
-      return search(execution);
+      return search(command, execution);
     case "update-node":
       return updateNode(command, execution);
     case "delete-node":

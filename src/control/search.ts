@@ -1,9 +1,12 @@
 // Searches that take longer than a turn may: they run beside the turns, a slice at a time, on what the picture showed
-// when they began. One of a kind at a time: a question that comes meanwhile waits and is then asked of what is there
+// when they began. One at a time: a question that comes meanwhile waits and is then asked of what is there
 // by then. The answer comes into the picture, which keeps of it what still stands, and the next turn acts on that.
 
 import type { Millis } from "../api/time.ts";
-import type { Outcome } from "../decide/decision.ts";
+import type { Command, Outcome } from "../decide/decision.ts";
+import { searchMoves } from "../decide/disruption/search.ts";
+import type { Effort } from "../decide/packing/effort.ts";
+import type { MovesFound } from "../snapshot/moves.ts";
 import { done, type Execution } from "./execution.ts";
 import type { Clock } from "./ports.ts";
 
@@ -11,12 +14,20 @@ import type { Clock } from "./ports.ts";
 const sliceWork = 2_500;
 const pauseMs: Millis = 0;
 
+type Search = Extract<Command, { kind: "search" }>;
+
+export function search(command: Search, execution: Execution): Promise<Outcome> {
+  const { searches } = execution;
+  return searches.inTurn(() => (command.for === "disruption" ? searchForMoves(execution) : searchForPlaces(execution)));
+}
+
 /** For pods that want a node: where they shall go. */
-export async function search({ picture, clock, searches, signal }: Execution): Promise<Outcome> {
+async function searchForPlaces({ picture, clock, searches, signal }: Execution): Promise<Outcome> {
   const effort = { work: 0 };
   const run = searches.packing.search(() => clock.now(), effort);
   try {
-    picture.settleSearch(await inSlices(run, effort, { clock, signal }));
+    const plan = await inSlices(run, effort, { clock, signal });
+    await eachApart(picture.settlingSearch(plan), { clock, signal });
     return done;
   } catch (error) {
     picture.abandonSearch();
@@ -24,9 +35,39 @@ export async function search({ picture, clock, searches, signal }: Execution): P
   }
 }
 
+/** For nodes that may go: where their pods would. Pods that want a node now do not wait for it to come to its end. */
+async function searchForMoves(execution: Execution): Promise<Outcome> {
+  const { picture, clock, signal } = execution;
+  const { staleness } = picture;
+  if (staleness !== undefined) return { result: "retry", reason: "Stale", message: staleness.message };
+  const effort = { work: 0 };
+  try {
+    picture.settleMoves(await inSlices(moves(execution, effort), effort, { clock, signal }));
+    return done;
+  } catch (error) {
+    picture.abandonMoves();
+    throw error;
+  }
+}
+
+function* moves(execution: Execution, effort: Effort): Generator<void, MovesFound> {
+  const { picture, clock, searches, settings, epoch } = execution;
+  const { at, ...ready } = yield* searches.packing.whatIf(() => clock.now(), effort);
+  const context = { picture, settings, epoch, now: at };
+  return yield* searchMoves({ picture, ...ready, context, effort, isStopped: () => searches.isAwaited });
+}
+
 type Around = { readonly clock: Clock; readonly signal: AbortSignal };
 
-async function inSlices<T>(run: Generator<void, T>, effort: { work: number }, { clock, signal }: Around): Promise<T> {
+/** A turn may come between any two pieces. */
+async function eachApart(pieces: Generator<void, void>, { clock, signal }: Around): Promise<void> {
+  for (const _ of pieces) {
+    await new Promise<void>(resolve => clock.after(pauseMs, resolve));
+    signal.throwIfAborted();
+  }
+}
+
+async function inSlices<T>(run: Generator<void, T>, effort: Effort, { clock, signal }: Around): Promise<T> {
   try {
     for (;;) {
       const end = effort.work + sliceWork;

@@ -81,16 +81,8 @@ export type Command =
           readonly bootID: string;
         }
       | { readonly kind: "list-instances" }
-      /**
-       * Beside the turns; what it finds comes into the picture. `askedAt`: when it was due. For disruption: `about` is a
-       * node that nobody else would name, since a gentle repair wants to know where its pods would go.
-       */
-      | {
-          readonly kind: "search";
-          readonly for: "provisioning" | "disruption";
-          readonly askedAt: Instant;
-          readonly about?: Target;
-        }
+      /** Beside the turns; what it finds comes into the picture. `askedAt`: when it was due. */
+      | { readonly kind: "search"; readonly for: "provisioning" | "disruption"; readonly askedAt: Instant }
       | { readonly kind: "update-node"; readonly node: Target; readonly change: NodeChange }
       | { readonly kind: "delete-node"; readonly node: Target }
       | { readonly kind: "evict-pod"; readonly pod: Target & { readonly namespace: string } }
@@ -291,6 +283,8 @@ export type Settings = {
   readonly batchIdleMs?: Millis;
   /** And no later than this after the first of them came. Default 10 s. */
   readonly batchMaxMs?: Millis;
+  /** Whether spot nodes may be replaced by cheaper spot nodes. Default no, as upstream. */
+  readonly spotToSpot?: boolean;
   /** Places are searched for the pods of nodes that are to go: a gentle repair waits for them. Default false. */
   readonly findsPlaces?: boolean;
   /** The health check of a cluster that has none. `mark`: the Lease whose being says that there was one. Absent: none. */

@@ -70,6 +70,7 @@ export class StandingMoves {
   begin(): void {
     this.#changed = { hosts: new Set(), going: new Set(), isAll: false };
     this.#isSupplyChanged = false;
+    this.#mark("cluster");
   }
 
   /** It has come to nothing. */
@@ -179,7 +180,7 @@ export class StandingMoves {
 
   #hostChanged(name: string): void {
     this.#changed?.hosts.add(name);
-    for (const found of [...(this.#foundByTarget.get(name) ?? [])]) this.#dropOf(found);
+    for (const found of this.#foundByTarget.get(name) ?? []) this.#dropOf(found);
   }
 
   #goingChanged(name: string): void {

@@ -25,6 +25,8 @@ import {
   ownClaim,
   type Reason,
 } from "./candidate.ts";
+import { moveFor } from "./search-answers.ts";
+import { asking } from "./search-rules.ts";
 
 export const disruption: Rule = {
   name: "disruption",
@@ -45,7 +47,8 @@ function decideCandidate(candidate: Candidate, context: Context): Decision {
   const { reason, block } = due;
   if (block !== undefined) return blocked(candidate, { reason, block }, context);
   if (!needsMove(candidate)) return { ...nothing, proposals: [proposalOf(candidate, reason)], wakeAt: changesAt };
-  return { ...withMove(candidate, reason, context), wakeAt: changesAt };
+  const decision = withMove(candidate, reason, context);
+  return { ...decision, wakeAt: nextOf(context.now, [changesAt, decision.wakeAt]) };
 }
 
 /** A node that is let be for want of use alone is no news while it is in use. */
@@ -87,23 +90,19 @@ function blocked(
   };
 }
 
-function withMove(candidate: Candidate, reason: Reason, { picture }: Context): Decision {
+function withMove(candidate: Candidate, reason: Reason, { picture, now }: Context): Decision {
   const { node } = candidate;
   const move = moveFor(reason, picture.moveOf(node.uid));
-  if (move === undefined)
-    return { ...nothing, refusals: unanswered(candidate, reason, picture.stayOf(node.uid)?.short) };
+  if (move === undefined) {
+    const stay = picture.stayOf(node.uid);
+    return { ...nothing, ...asking(reason, stay, now), refusals: unanswered(candidate, reason, stay?.short) };
+  }
   const [stuck, ...others] = move.stuck;
   if (stuck === undefined) return { ...nothing, proposals: [proposalOf(candidate, reason, move)] };
   const more = others.length === 0 ? "" : `, nor for ${others.length} more`;
   const message = `There is no place for pod ${stuck.pod} of node ${node.name}${more}: ${stuck.short}. ${reason.message}`;
   const liftedBy = "room on another node, or a pool that may launch one";
   return { ...nothing, refusals: [refusal(node, { code: "pods-without-place", message, liftedBy })] };
-}
-
-/** Consolidation must pay, so that only its own answer will do; another reason is served by any that is about this node alone. */
-function moveFor({ action }: Reason, move: Move | undefined): Move | undefined {
-  const isOfItsOwn = move?.action === action || (action !== "Consolidation" && move?.nodes.length === 1);
-  return isOfItsOwn ? move : undefined;
 }
 
 function unanswered({ node }: Candidate, { action, message }: Reason, stays: string | undefined): readonly Refusal[] {

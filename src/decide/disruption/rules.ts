@@ -3,5 +3,6 @@
 import type { Rule } from "../decision.ts";
 import { candidacy } from "./conditions.ts";
 import { disruption } from "./disruption.ts";
+import { judgeAgain, moveSearch } from "./search-rules.ts";
 
-export const disruptionRules: readonly Rule[] = [candidacy, disruption];
+export const disruptionRules: readonly Rule[] = [candidacy, disruption, moveSearch, judgeAgain];

@@ -27,7 +27,7 @@ export function whatIfGone(picture: Picture, nodes: readonly string[], more: rea
 }
 
 // Daemons and static pods belong to their node; what is ending anyway ends.
-function needsPlace({ pod, terminating }: Resident): boolean {
+export function needsPlace({ pod, terminating }: Resident): boolean {
   const owners = pod.metadata.ownerReferences ?? [];
   return !terminating && !owners.some(({ kind }) => kind === "DaemonSet" || kind === "Node");
 }

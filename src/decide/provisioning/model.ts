@@ -12,7 +12,7 @@ import type { Effort } from "../packing/effort.ts";
 import { Picture as Packing } from "../packing/picture.ts";
 import { emptyProblem } from "../packing/problem.ts";
 import { solveInSlices } from "../packing/solve.ts";
-import { offersAt } from "./offers.ts";
+import { type Offers, offersAt } from "./offers.ts";
 import { planOf } from "./plan.ts";
 import { daemonShape, hostShape, podShape } from "./shapes.ts";
 
@@ -27,6 +27,14 @@ const foundations: ReadonlySet<Kind> = new Set<Kind>([
 
 /** What searches intern stays; after so many of them it is time to forget it. */
 const searchesMax = 1_000;
+
+export type WhatIf = {
+  readonly packing: Packing;
+  readonly offers: Offers;
+  readonly at: Instant;
+  /** Pods that want a node and have no place. */
+  readonly waiting: readonly Pod[];
+};
 
 export class PackingModel {
   readonly #picture: ClusterPicture;
@@ -59,6 +67,20 @@ export class PackingModel {
     const pods = yield* shapesOf(asked, effort);
     const answer = yield* solveInSlices(packing, pods, effort);
     return yield* planOf(answer, { offers, now: at, isTaken: name => picture.claim(name) !== undefined }, effort);
+  }
+
+  /** For questions what if: as it is now, with what could be launched. Nodes on their way take nobody who runs. */
+  *whatIf(now: () => Instant, effort: Effort): Generator<void, WhatIf> {
+    const picture = this.#picture;
+    const packing = yield* this.#caughtUp(effort);
+    // What changes from here on is not in the answer.
+    picture.beginMoves();
+    const at = now();
+    const offers = offersAt(picture, at);
+    const unplaced = picture.unplacedPods();
+    yield;
+    yield* offerAnew(packing, { pools: offers.pools, upcoming: [] }, effort);
+    return { packing, offers, at, waiting: yield* shapesOf(unplaced, effort) };
   }
 
   #changed(kind: Kind, view: View): void {

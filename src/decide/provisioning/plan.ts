@@ -60,7 +60,11 @@ function nowhere(reason: Reason, held: readonly Held[]): Placement {
 
 type Naming = { readonly now: Instant; readonly isTaken: (name: string) => boolean };
 
-function plannedClaim(node: NewNode, { view, nodeClass, types, limits }: OfferedPool, naming: Naming): PlannedClaim {
+export function plannedClaim(
+  node: NewNode,
+  { view, nodeClass, types, limits }: OfferedPool,
+  naming: Naming,
+): PlannedClaim {
   const pods = node.pods.map(uidOf);
   // Of this search and these pods: a later one chooses another, whatever became of this.
   const salt = `${naming.now} ${pods[0] ?? ""}`;

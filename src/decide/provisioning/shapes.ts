@@ -14,10 +14,11 @@ import { allows } from "../packing/value-set.ts";
 
 const noContainers = { containers: [] };
 const daemonOwner = { apiVersion: "apps/v1", kind: "DaemonSet", name: "", uid: "" };
+const nodeOwner = { apiVersion: "v1", kind: "Node", name: "", uid: "" };
 
 /** `nodeName`: where it is, or is expected; absent: it is to be placed. */
 export function podShape(view: PodView, nodeName?: string): Pod {
-  const { namespace, name, uid, labels, createdAt, deletionAt, ownerKind, volumeClaims, needs } = view;
+  const { namespace, name, uid, labels, createdAt, deletionAt, ownerKind, isStatic, volumeClaims, needs } = view;
   return {
     metadata: {
       name,
@@ -27,6 +28,7 @@ export function podShape(view: PodView, nodeName?: string): Pod {
       creationTimestamp: formatTime(createdAt),
       ...(deletionAt === undefined ? {} : { deletionTimestamp: formatTime(deletionAt) }),
       ...(ownerKind === "DaemonSet" ? { ownerReferences: [daemonOwner] } : {}),
+      ...(isStatic ? { ownerReferences: [nodeOwner] } : {}),
     },
     spec: {
       ...(needs?.spec ?? noContainers),

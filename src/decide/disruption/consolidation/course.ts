@@ -1,0 +1,51 @@
+// How one consolidation is going: what was found so far, and trials that are kept until its end, so that each question is
+// asked of what those before it would leave.
+
+import { Trial } from "../../packing/trial.ts";
+import type { Candidate, Question, Saving } from "./question.ts";
+import type { Replacements } from "./replacement.ts";
+import type { Standings } from "./standings.ts";
+
+export type Course = {
+  readonly question: Question;
+  readonly standings: Standings;
+  readonly replacements: Replacements;
+  /** Somebody else needs the picture: what was found so far is the answer. */
+  readonly isStopped: () => boolean;
+  readonly kept: Trial[];
+  readonly savings: Saving[];
+  /** Why nodes stay, by name. */
+  readonly stays: Map<string, string>;
+};
+
+/** What a trial would save, or why it is no use. */
+export type Judgement = (trial: Trial) => Generator<void, readonly Saving[] | string>;
+
+/** Takes the nodes away for a look. Where that saves something they stay away, else all is as before. */
+export function* attempt(
+  { standings, kept, savings }: Course,
+  nodes: readonly Candidate[],
+  judge: Judgement,
+): Generator<void, string | undefined> {
+  const trial = new Trial(standings.input);
+  let isKept = false;
+  try {
+    yield* trial.takeAway(nodes.map(node => standings.indexOf(node)));
+    const found = yield* judge(trial);
+    if (typeof found === "string") {
+      yield* trial.undoing();
+      return found;
+    }
+    isKept = true;
+    for (const saving of found) savings.push(saving);
+    standings.took(found);
+    return undefined;
+  } finally {
+    if (isKept) kept.push(trial);
+    else trial.undo();
+  }
+}
+
+export function priceOf(nodes: readonly Candidate[]): number {
+  return nodes.reduce((sum, { price }) => sum + price, 0);
+}

@@ -1,0 +1,68 @@
+// Nodes that go because something cheaper can take their pods: one by one, and then several together into fewer. Nodes do
+// not become more, unless that saves much, and several go together only for a saving that is worth the wait.
+
+import { attempt, type Course, priceOf } from "./course.ts";
+import type { Candidate, Saving } from "./question.ts";
+import { refusedBy } from "./terms.ts";
+
+/** The least share of their price that makes more nodes of fewer. */
+const moreNodesSave = 0.2;
+/** The least share of their price for which several go together. */
+const togetherSave = 0.1;
+/** So many groups in a row without a saving, and there is no hope for those that disturb more. */
+const failuresMax = 3;
+
+export function* exchanges(course: Course): Generator<void, void> {
+  const { standings, stays } = course;
+  for (const node of standings.inOrder) {
+    if (course.isStopped()) return;
+    if (standings.isSettled(node)) continue;
+    const why = yield* exchanged(course, [node]);
+    if (why !== undefined) stays.set(node.name, why);
+    yield;
+  }
+  yield* inGroups(course, true);
+  yield* inGroups(course, false);
+  // Some have taken pods of others meanwhile, and some have gone with others.
+  for (const name of stays.keys()) if (standings.isSettled({ name })) stays.delete(name);
+}
+
+function* inGroups(course: Course, isSpot: boolean): Generator<void, void> {
+  const asked = new Set<string>();
+  for (let failures = 0; failures < failuresMax; ) {
+    const group = course.standings.group(isSpot, asked);
+    if (group.length < 2 || course.isStopped()) return;
+    let trouble: string | undefined;
+    for (let count = group.length; count > 1; count = Math.floor(count / 2)) {
+      trouble = yield* exchanged(course, group.slice(0, count));
+      if (trouble === undefined) break;
+    }
+    failures = trouble === undefined ? 0 : failures + 1;
+    if (trouble !== undefined) for (const { name } of group) asked.add(name);
+  }
+}
+
+function exchanged(course: Course, nodes: readonly Candidate[]): Generator<void, string | undefined> {
+  const { question, replacements } = course;
+  return attempt(course, nodes, function* (trial) {
+    const { newNodes, unplaced } = yield* trial.anywhere();
+    const [stuck] = unplaced;
+    if (stuck !== undefined) return `pod ${stuck.pod.metadata.name} would have no place`;
+    const isForSpot = nodes.every(({ isSpot }) => isSpot);
+    if (isForSpot && newNodes.length > 0 && !question.spotToSpot) return "spot nodes are not replaced";
+    const before = priceOf(nodes);
+    const cheaper = replacements.withinPrice(newNodes, { most: before, isForSpot });
+    if (typeof cheaper === "string") return cheaper;
+    const after = cheaper.reduce((sum, { price }) => sum + price, 0);
+    const saving: Saving = {
+      nodes: nodes.map(({ name }) => name),
+      newNodes: cheaper,
+      places: trial.places(),
+      podCount: trial.podCount,
+      price: { before, after },
+    };
+    const least = Math.max(newNodes.length > nodes.length ? moreNodesSave : 0, nodes.length > 1 ? togetherSave : 0);
+    if (before - after < least * before) return "too little would be saved";
+    return refusedBy(saving, nodes, question.termsByPool) ?? [saving];
+  });
+}

@@ -1,0 +1,163 @@
+// How candidates stand to one another: what each would disturb for what it costs, who may still go, who has taken pods and
+// so stays, and what room there is. Its bounds dismiss most of them without a trial.
+
+import type { Effort } from "../../packing/effort.ts";
+import type { Picture } from "../../packing/picture.ts";
+import type { Amounts } from "../../packing/resources.ts";
+import type { TrialInput } from "../../packing/trial.ts";
+import { needsPlace } from "../../packing/what-if.ts";
+import type { Candidate, Question, Saving } from "./question.ts";
+
+/** How many are replaced together at most: more is hardly cheaper, and all must come up before one goes. */
+const groupMax = 10;
+
+type Standing = {
+  readonly candidate: Candidate;
+  readonly index: number;
+  /** Of the pods that would move. */
+  readonly demand: Amounts;
+  readonly podCount: number;
+};
+
+export class Standings {
+  readonly input: TrialInput;
+  /** Those first that disturb the fewest pods for their price. */
+  readonly inOrder: readonly Candidate[];
+  readonly #question: Question;
+  readonly #standingByName: ReadonlyMap<string, Standing>;
+  /** Those that go, and those that have taken pods. */
+  readonly #settled = new Set<string>();
+  /** Hosts that take pods. */
+  #order: readonly number[];
+  #isTarget: Uint8Array;
+  #free: Amounts;
+
+  private constructor(input: TrialInput, question: Question, standings: readonly Standing[]) {
+    this.input = input;
+    this.#question = question;
+    const sorted = [...standings].sort(byDisturbance);
+    this.inOrder = sorted.map(({ candidate }) => candidate);
+    this.#standingByName = new Map(sorted.map(one => [one.candidate.name, one]));
+    // Pods go first where nobody may go, then onto who would go last: the others had better empty themselves.
+    const { hosts } = input.picture;
+    const rank = new Map(sorted.map(({ index }, place) => [index, place]));
+    const rankOf = (index: number) => rank.get(index) ?? sorted.length;
+    const targets = question.targets.flatMap(name => hosts.indexByName.get(name) ?? []);
+    this.#order = targets.sort((a, b) => rankOf(b) - rankOf(a) || (nameOf(input, a) < nameOf(input, b) ? -1 : 1));
+    this.#isTarget = new Uint8Array(hosts.length);
+    for (const index of this.#order) this.#isTarget[index] = 1;
+    this.#free = this.#measured();
+  }
+
+  static *of(picture: Picture, question: Question, effort: Effort): Generator<void, Standings> {
+    const standings: Standing[] = [];
+    for (const candidate of question.candidates) {
+      const index = picture.hosts.indexByName.get(candidate.name);
+      if (index === undefined) continue;
+      standings.push({ candidate, index, ...loadOf(picture, index) });
+      effort.work += 10;
+      if (standings.length % 64 === 0) yield;
+    }
+    return new Standings({ picture, effort, gone: new Set() }, question, standings);
+  }
+
+  isSettled({ name }: Pick<Candidate, "name">): boolean {
+    return this.#settled.has(name);
+  }
+
+  indexOf({ name }: Candidate): number {
+    return this.#standing(name).index;
+  }
+
+  podCountOf({ name }: Candidate): number {
+    return this.#standing(name).podCount;
+  }
+
+  /** Whether its pods would fit elsewhere if they could be cut to pieces. */
+  mayBeEmptied({ name }: Candidate): boolean {
+    const { index, demand } = this.#standing(name);
+    return demand.every((amount, r) => amount === 0 || amount <= (this.#free[r] ?? 0) - this.#freeOn(index, r));
+  }
+
+  /** As many of those given, from the first on, as would fit together onto the others in that way. */
+  mayGoTogether(candidates: readonly Candidate[]): readonly Candidate[] {
+    const left = this.#free.slice();
+    const together: Candidate[] = [];
+    for (const candidate of candidates) {
+      const { index, demand } = this.#standing(candidate.name);
+      for (let r = 0; r < left.length; r++) left[r] = (left[r] ?? 0) - (demand[r] ?? 0) - this.#freeOn(index, r);
+      if (demand.some((amount, r) => amount > 0 && (left[r] ?? 0) < 0)) break;
+      together.push(candidate);
+    }
+    return together;
+  }
+
+  /** The first of those that are left, all spot or none, as many as may go as one. */
+  group(isSpot: boolean, leftOut: ReadonlySet<string>): readonly Candidate[] {
+    const countByPool = new Map<string, number>();
+    const group: Candidate[] = [];
+    for (const candidate of this.inOrder) {
+      if (group.length === groupMax) break;
+      const { name, pool } = candidate;
+      if (candidate.isSpot !== isSpot || this.#settled.has(name) || leftOut.has(name)) continue;
+      const count = (countByPool.get(pool) ?? 0) + 1;
+      if (count > Math.max(1, this.#question.termsByPool.get(pool)?.atOnce ?? 1)) continue;
+      countByPool.set(pool, count);
+      group.push(candidate);
+    }
+    return group;
+  }
+
+  /** They stand from now on: who goes is no target, and who takes pods does not go. */
+  took(savings: readonly Saving[]): void {
+    for (const { nodes, places } of savings) {
+      for (const name of nodes) this.#settled.add(name);
+      for (const name of places.values()) this.#settled.add(name);
+    }
+    const { gone } = this.input;
+    this.#order = this.#order.filter(index => !gone.has(index));
+    this.#free = this.#measured();
+  }
+
+  #standing(name: string): Standing {
+    const standing = this.#standingByName.get(name);
+    if (standing === undefined) throw new Error(`Node ${name} is not in the picture that was asked.`);
+    return standing;
+  }
+
+  #freeOn(index: number, r: number): number {
+    const { free, stride } = this.input.picture.hosts;
+    return this.#isTarget[index] === 1 ? Math.max(0, free[index * stride + r] ?? 0) : 0;
+  }
+
+  #measured(): Amounts {
+    const { hosts } = this.input.picture;
+    hosts.arrange(this.#order);
+    const free = new Float64Array(hosts.stride);
+    for (const index of this.#order) {
+      for (let r = 0; r < free.length; r++) free[r] = (free[r] ?? 0) + this.#freeOn(index, r);
+    }
+    this.input.effort.work += this.#order.length * 0.1;
+    return free;
+  }
+}
+
+function byDisturbance(a: Standing, b: Standing): number {
+  const share = ({ podCount, candidate }: Standing) => podCount / Math.max(candidate.price, 1e-9);
+  return share(a) - share(b) || (a.candidate.name < b.candidate.name ? -1 : 1);
+}
+
+function nameOf({ picture }: TrialInput, index: number): string {
+  return picture.hosts.nodes[index]?.node.metadata.name ?? "";
+}
+
+function loadOf(picture: Picture, index: number): Pick<Standing, "demand" | "podCount"> {
+  const demand = new Float64Array(picture.space.names.length);
+  let podCount = 0;
+  for (const resident of picture.residents[index]?.values() ?? []) {
+    if (!needsPlace(resident)) continue;
+    podCount++;
+    for (const [r, amount] of resident.amounts.entries()) demand[r] = (demand[r] ?? 0) + amount;
+  }
+  return { demand, podCount };
+}

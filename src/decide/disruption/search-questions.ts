@@ -1,0 +1,137 @@
+// What a search for moves is asked: plans that wait to be judged again, nodes that are due and have pods, and nodes that
+// may go if that saves money; and which nodes may take their pods.
+
+import { parseAmount } from "../../api/amount.ts";
+import { capacityTypeKey } from "../../api/node.ts";
+import { initializedKey } from "../../api/well-known.ts";
+import type { ClusterPicture } from "../../snapshot/cluster-picture.ts";
+import { waitsForReplacement } from "../../snapshot/waiting-action.ts";
+import type { ActionView, ClaimView, NodeView, PoolView } from "../../snapshot/views.ts";
+import { allowed } from "../budgets.ts";
+import { conditionOf } from "../conditions.ts";
+import type { Context } from "../decision.ts";
+import type { Effort } from "../packing/effort.ts";
+import { type Candidate, candidateOf, dueOf, needsMove, ownClaim, type Reason } from "./candidate.ts";
+import type * as Consolidation from "./consolidation/question.ts";
+import { isReschedulable } from "./reschedulable.ts";
+import { isJudgedAgain, moveFor } from "./search-answers.ts";
+import type { Prices } from "./search-prices.ts";
+
+export type DueNode = { readonly candidate: Candidate; readonly reason: Reason };
+
+export type Questions = {
+  /** Open actions by batch, none of them started, whose replacements are there. */
+  readonly plans: ReadonlyMap<string, readonly ActionView[]>;
+  /** Due for another reason than money, and not answered yet. */
+  readonly due: readonly DueNode[];
+  readonly savers: readonly Consolidation.Candidate[];
+  readonly termsByPool: ReadonlyMap<string, Consolidation.Terms>;
+  /** By name: candidates whose price nobody knows. */
+  readonly unpriced: readonly NodeView[];
+  /** By name: initialized, and nobody takes them away. Those that are young take nothing that saves money. */
+  readonly targets: readonly string[];
+  readonly youngOnes: ReadonlySet<string>;
+};
+
+type Gathering = { readonly picture: ClusterPicture; readonly context: Context; readonly prices: Prices };
+
+export function* gather(gathering: Gathering, effort: Effort): Generator<void, Questions> {
+  const { picture, context, prices } = gathering;
+  const plans = new Map<string, readonly ActionView[]>();
+  const due: DueNode[] = [];
+  const savers: Consolidation.Candidate[] = [];
+  const unpriced: NodeView[] = [];
+  const targets: string[] = [];
+  const youngOnes = new Set<string>();
+  const totals = new Totals(gathering);
+  for (const node of picture.nodes()) {
+    effort.work += 20;
+    yield;
+    const claim = ownClaim(node, context);
+    const action = picture.openActionOn(node.uid);
+    if (claim !== undefined) totals.add(node, claim);
+    if (action !== undefined && waitsForReplacement(action)) addPlan(plans, action, picture);
+    if (action !== undefined && action.spec.method !== "Reboot") continue;
+    const candidate = claim && candidateOf(node, context);
+    const found = candidate && dueOf(candidate, context);
+    const isTarget = claim === undefined || node.labels[initializedKey] === "true";
+    if (isTarget) targets.push(node.name);
+    if (claim !== undefined && isYoung(claim, picture)) youngOnes.add(node.name);
+    if (candidate === undefined || found === undefined || found.block !== undefined || !needsMove(candidate)) continue;
+    const move = moveFor(found.reason, picture.moveOf(node.uid));
+    if (move !== undefined && move.stuck.length === 0) continue;
+    if (found.reason.action !== "Consolidation") due.push({ candidate, reason: found.reason });
+    else {
+      const price = prices.of(candidate.claim);
+      if (price === undefined) unpriced.push(node);
+      else savers.push(saver(candidate, price));
+    }
+  }
+  due.sort((a, b) => a.reason.dueAt - b.reason.dueAt || (a.candidate.node.name < b.candidate.node.name ? -1 : 1));
+  return { plans, due, savers, termsByPool: totals.terms(), unpriced, targets, youngOnes };
+}
+
+function saver({ node, claim, pool }: Candidate, price: number): Consolidation.Candidate {
+  return { name: node.name, pool: pool.name, price, isSpot: claim.labels[capacityTypeKey] === "spot" };
+}
+
+function addPlan(plans: Map<string, readonly ActionView[]>, action: ActionView, picture: ClusterPicture): void {
+  const { batch } = action.spec;
+  if (batch === undefined || !isJudgedAgain(action, picture)) return;
+  plans.set(batch, [...(plans.get(batch) ?? []), action]);
+}
+
+/** Pods came or went a short while ago: whoever comes next had better not be moved there for money. */
+function isYoung({ conditions, pool: name = "" }: ClaimView, picture: ClusterPicture): boolean {
+  const pool = picture.pool(name);
+  if (pool === undefined || pool.effective.replicas !== undefined) return false;
+  const isAsked = pool.effective.disruption.disruptAfter.Consolidation !== "Never";
+  return isAsked && conditionOf(conditions, "Consolidatable")?.status !== "True";
+}
+
+type Total = { price: number; disturbance: number; initialized: number };
+
+/** What the nodes of each pool come to. */
+class Totals {
+  readonly #gathering: Gathering;
+  readonly #byPool = new Map<string, Total>();
+
+  constructor(gathering: Gathering) {
+    this.#gathering = gathering;
+  }
+
+  add({ name, labels }: NodeView, claim: ClaimView): void {
+    const { picture, prices } = this.#gathering;
+    if (claim.pool === undefined) return;
+    const total = this.#byPool.get(claim.pool) ?? { price: 0, disturbance: 0, initialized: 0 };
+    this.#byPool.set(claim.pool, total);
+    total.price += prices.of(claim) ?? 0;
+    if (labels[initializedKey] === "true") total.initialized++;
+    total.disturbance++;
+    for (const pod of picture.podsOn(name)) if (isReschedulable(pod)) total.disturbance++;
+  }
+
+  terms(): ReadonlyMap<string, Consolidation.Terms> {
+    const { picture, context } = this.#gathering;
+    const found = new Map<string, Consolidation.Terms>();
+    for (const [name, total] of this.#byPool) {
+      const pool = picture.pool(name);
+      if (pool !== undefined) found.set(name, termsOf(pool, total, context));
+    }
+    return found;
+  }
+}
+
+function termsOf({ effective }: PoolView, total: Total, { now }: Context): Consolidation.Terms {
+  const { initialized, price, disturbance } = total;
+  const { consolidationPolicy, minSavings } = effective.disruption;
+  const least = parseAmount(minSavings);
+  return {
+    isBalanced: consolidationPolicy === "Balanced",
+    // What cannot be read is never reached.
+    minSavings: least.ok && "percent" in least.value ? least.value.percent / 100 : Number.POSITIVE_INFINITY,
+    atOnce: allowed(effective, "Consolidation", { at: now, initialized }).allowed,
+    price,
+    disturbance,
+  };
+}

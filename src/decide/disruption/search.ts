@@ -1,0 +1,238 @@
+// Where the pods of nodes that may go would run: the answers to all that is asked at once, each beside those before it, so
+// that no room is promised twice. It reads the picture when it begins; what changes meanwhile undoes what rests on it.
+
+import { type Pod, podKey } from "../../api/pod.ts";
+import type { Instant } from "../../api/time.ts";
+import type { ClusterPicture } from "../../snapshot/cluster-picture.ts";
+import type { FoundMove, Move, MovesFound, Stay } from "../../snapshot/moves.ts";
+import { type PlannedClaim, poolVersion } from "../../snapshot/placement.ts";
+import type { ActionView } from "../../snapshot/views.ts";
+import { claimFor, claimNames } from "../claim-manifest.ts";
+import type { Context } from "../decision.ts";
+import { fingerprintOf } from "../fingerprint.ts";
+import { servedClass } from "../node-class.ts";
+import type { NewNode } from "../packing/answer.ts";
+import type { Effort } from "../packing/effort.ts";
+import type { Picture as Packing } from "../packing/picture.ts";
+import { shortForm } from "../packing/reasons.ts";
+import { Trial } from "../packing/trial.ts";
+import type { Offers } from "../provisioning/offers.ts";
+import { plannedClaim } from "../provisioning/plan.ts";
+import { consolidate } from "./consolidation/consolidate.ts";
+import type { Saving } from "./consolidation/question.ts";
+import { Promises } from "./search-promises.ts";
+import { type DueNode, gather, type Questions } from "./search-questions.ts";
+import { Prices } from "./search-prices.ts";
+
+export type MoveSearchInput = {
+  readonly picture: ClusterPicture;
+  /** As it was brought up to date right before. */
+  readonly packing: Packing;
+  readonly offers: Offers;
+  /** Pods that want a node and have none. */
+  readonly waiting: readonly Pod[];
+  readonly context: Context;
+  readonly effort: Effort;
+  /** Somebody else needs the packing picture: what was found so far is the answer. */
+  readonly isStopped: () => boolean;
+};
+
+export function* searchMoves(input: MoveSearchInput): Generator<void, MovesFound> {
+  const run = new MoveRun(input);
+  try {
+    return yield* run.answers();
+  } finally {
+    run.undo();
+  }
+}
+
+class MoveRun {
+  readonly #input: MoveSearchInput;
+  readonly #prices: Prices;
+  readonly #gone = new Set<number>();
+  readonly #trials: Trial[] = [];
+  readonly #promises: Promises;
+  readonly #found: FoundMove[] = [];
+  readonly #taken = new Set<string>();
+  readonly #at: Instant;
+
+  constructor(input: MoveSearchInput) {
+    this.#input = input;
+    this.#at = input.context.now;
+    this.#prices = new Prices(input.picture.provider);
+    this.#promises = new Promises(input.packing, this.#gone);
+  }
+
+  *answers(): Generator<void, MovesFound> {
+    const { picture, context, effort, isStopped } = this.#input;
+    const questions = yield* gather({ picture, context, prices: this.#prices }, effort);
+    const isAsked = askedAgain(questions);
+    for (const found of picture.standingMoves()) {
+      if (found.move.stuck.length > 0 || found.move.nodes.some(({ name }) => isAsked.has(name))) continue;
+      this.#promises.keep(found);
+      effort.work += 5 + 2 * found.move.podCount;
+      yield;
+    }
+    const unanswered: string[] = [];
+    for (const [batch, actions] of questions.plans) yield* this.#judgeAgain(batch, actions, questions);
+    for (const one of questions.due) {
+      if (isStopped()) unanswered.push(one.candidate.node.name);
+      else yield* this.#place(one, questions);
+    }
+    const stays = new Map<string, Stay>();
+    for (const { uid } of questions.unpriced) stays.set(uid, { short: "nobody knows what it costs", at: this.#at });
+    yield* this.#consolidated(questions, { stays, unanswered });
+    return { at: this.#at, moves: this.#found, stays, unanswered };
+  }
+
+  undo(): void {
+    for (const trial of this.#trials.splice(0).toReversed()) trial.undo();
+    this.#promises.undo();
+    this.#input.packing.hosts.sort();
+  }
+
+  /** Only onto nodes that are there: what was launched for them is among those by now. */
+  *#judgeAgain(batch: string, actions: readonly ActionView[], { targets }: Questions): Generator<void, void> {
+    const nodes = actions.map(({ spec }) => spec.node);
+    const [first] = actions;
+    if (first === undefined) return;
+    this.#arrange(targets, nodes);
+    const trial = this.#trial();
+    yield* trial.takeAway(this.#hostsOf(nodes));
+    const left = yield* trial.ontoHosts(() => false);
+    const stuck = left.map(pod => ({ pod: podKey(pod), short: "no node that is there has room for it" }));
+    const action = first.spec.action as Move["action"];
+    this.#note({ batch, action, nodes, claims: [], stuck, places: trial.places(), podCount: trial.podCount });
+  }
+
+  /** Others that are due as well take its pods only if nobody else can: they would have to move again. */
+  *#place({ candidate, reason }: DueNode, questions: Questions): Generator<void, void> {
+    const { node, pool } = candidate;
+    const common = { batch: this.#batch(reason.action, [node]), action: reason.action, nodes: [node] };
+    if (pool.effective.replicas !== undefined) {
+      this.#note({ ...common, claims: this.#oneForOne(candidate), stuck: [], places: new Map(), podCount: 0 });
+      return;
+    }
+    const isDue = new Set(questions.due.map(one => one.candidate.node.name));
+    const trial = this.#trial();
+    yield* trial.takeAway(this.#hostsOf([node]));
+    this.#arrange(
+      questions.targets.filter(name => !isDue.has(name)),
+      [node],
+    );
+    let answer = yield* trial.anywhere();
+    if (answer.unplaced.length > 0) {
+      this.#arrange(questions.targets, [node]);
+      answer = yield* trial.anywhere();
+    }
+    const { newNodes, unplaced } = answer;
+    this.#note({
+      ...common,
+      claims: unplaced.length > 0 ? [] : newNodes.map(one => this.#planned(one)),
+      stuck: unplaced.map(({ pod, reason: why }) => ({ pod: podKey(pod), short: shortForm(why) })),
+      places: trial.places(),
+      podCount: trial.podCount,
+    });
+    if (unplaced.length > 0) this.#dropLast();
+  }
+
+  *#consolidated(
+    questions: Questions,
+    { stays, unanswered }: { stays: Map<string, Stay>; unanswered: string[] },
+  ): Generator<void, void> {
+    const { packing, picture, context, effort, isStopped, waiting } = this.#input;
+    const { savers, termsByPool, targets, youngOnes } = questions;
+    if (savers.length === 0) return;
+    const isFree = (name: string) => !this.#gone.has(packing.hosts.indexByName.get(name) ?? -1);
+    const question = {
+      candidates: savers.filter(({ name }) => isFree(name)),
+      termsByPool,
+      targets: targets.filter(name => isFree(name) && !youngOnes.has(name)),
+      spotToSpot: context.settings.spotToSpot === true,
+      waiting,
+    };
+    const verdict = yield* consolidate(packing, question, { effort, isStopped });
+    for (const saving of verdict.savings) this.#noteSaving(saving);
+    for (const [name, short] of verdict.stays) {
+      const node = picture.node(name);
+      if (node !== undefined) stays.set(node.uid, { short, at: this.#at });
+    }
+    unanswered.push(...verdict.unanswered);
+  }
+
+  #noteSaving({ nodes: names, newNodes, places, podCount, price }: Saving): void {
+    const nodes = names.flatMap(name => this.#input.picture.node(name) ?? []);
+    const batch = this.#batch("Consolidation", nodes);
+    const claims = newNodes.map(one => this.#planned(one));
+    this.#note({ batch, action: "Consolidation", nodes, claims, stuck: [], places, podCount }, price.after);
+  }
+
+  #note(answer: Omit<Move, "price" | "at"> & Pick<FoundMove, "places">, after = 0): void {
+    const { picture } = this.#input;
+    const { places, ...rest } = answer;
+    const nodes = rest.nodes.map(({ name, uid }) => ({ name, uid }));
+    const views = nodes.flatMap(({ name }) => picture.node(name) ?? []);
+    const claims = views.flatMap(view => picture.claimOf(view) ?? []);
+    const before = claims.reduce((sum, claim) => sum + (this.#prices.of(claim) ?? 0), 0);
+    const pools = new Set([...claims.flatMap(({ pool }) => pool ?? []), ...rest.claims.map(({ pool }) => pool)]);
+    const versions = [...pools].flatMap(name => {
+      const pool = picture.pool(name);
+      return pool === undefined ? [] : [[name, poolVersion(pool)] as const];
+    });
+    const move = { ...rest, nodes, price: { before, after }, at: this.#at };
+    this.#found.push({ move, places, poolVersions: new Map(versions) });
+  }
+
+  #planned(node: NewNode): PlannedClaim {
+    const offered = this.#input.offers.offeredByName.get(node.pool);
+    if (offered === undefined) throw new Error(`Pool ${node.pool} was not among those asked about.`);
+    const isTaken = (name: string) => this.#taken.has(name) || this.#input.picture.claim(name) !== undefined;
+    const claim = plannedClaim(node, offered, { now: this.#at, isTaken });
+    this.#taken.add(claim.name);
+    return claim;
+  }
+
+  /** A pool with `replicas` has its node replaced by one as its template says, whatever runs there. */
+  #oneForOne({ node, pool }: DueNode["candidate"]): readonly PlannedClaim[] {
+    const nodeClass = servedClass(pool.effective.template.nodeClassRef, this.#input.picture.provider);
+    if (nodeClass === undefined) return [];
+    const isTaken = (name: string) => this.#taken.has(name) || this.#input.picture.claim(name) !== undefined;
+    const [name = pool.name] = claimNames(pool, { count: 1, salt: `${this.#at} ${node.uid}`, isTaken });
+    this.#taken.add(name);
+    const manifest = claimFor(pool, name, nodeClass);
+    return [{ name, pool: pool.name, poolVersion: poolVersion(pool), manifest, pods: [], capacity: {}, at: this.#at }];
+  }
+
+  #batch(action: Move["action"], nodes: readonly { readonly uid: string }[]): string {
+    return `${action.toLowerCase()}-${fingerprintOf([this.#at, ...nodes.map(({ uid }) => uid)])}`;
+  }
+
+  #trial(): Trial {
+    const { packing: picture, effort } = this.#input;
+    const trial = new Trial({ picture, gone: this.#gone, effort });
+    this.#trials.push(trial);
+    return trial;
+  }
+
+  #dropLast(): void {
+    this.#trials.pop()?.undo();
+  }
+
+  #arrange(targets: readonly string[], leaving: readonly { readonly name: string }[]): void {
+    const { hosts } = this.#input.packing;
+    const out = new Set(leaving.map(({ name }) => name));
+    const names = targets.filter(name => !out.has(name));
+    hosts.arrange(names.flatMap(name => hosts.indexByName.get(name) ?? []));
+    this.#input.effort.work += targets.length * 0.2;
+  }
+
+  #hostsOf(nodes: readonly { readonly name: string }[]): readonly number[] {
+    return nodes.flatMap(({ name }) => this.#input.packing.hosts.indexByName.get(name) ?? []);
+  }
+}
+
+/** Whose earlier answer, if any, is not what is wanted. */
+function askedAgain({ plans, due, savers }: Questions): ReadonlySet<string> {
+  const planned = [...plans.values()].flatMap(actions => actions.map(({ spec }) => spec.node.name));
+  return new Set([...planned, ...due.map(({ candidate }) => candidate.node.name), ...savers.map(({ name }) => name)]);
+}
