@@ -146,7 +146,7 @@ class Shell implements Controller {
     const kinds = startFeeds(feed, picture, {
       changed: wake,
       nodeSeen: seen => this.#turns.observe(seen, clock.now()),
-      isSearching: controllers.has("provisioning"),
+      isSearching: controllers.has("provisioning") || controllers.has("disruption"),
     });
     const isChecking = controllers.has("health-checks");
     this.#remediations = isChecking
