@@ -13,6 +13,7 @@ export type EffectiveSimulatedNodeClass = Complete<
   reboot: Complete<Given<"reboot">>;
   types: { catalogue: Complete<Given<"catalogue">> } | { instanceTypes: Given<"instanceTypes"> };
   faults: Given<"faults">;
+  image?: string;
 };
 
 export function effectiveSimulatedNodeClass(written: SimulatedNodeClassSpec | undefined): EffectiveSimulatedNodeClass {

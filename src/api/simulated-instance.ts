@@ -36,6 +36,8 @@ export type SimulatedInstance = {
   capacity: ResourceList;
   allocatable: ResourceList;
   launchedAt: Instant;
+  /** Of its class when it was launched; absent: the class said none. */
+  image?: string;
   /** Since when somebody wants it gone; absent: it runs. */
   terminatingSince?: Instant;
   /** A reboot that is asked for and not over. */
@@ -83,7 +85,7 @@ export function nodeLabelsOf({ labels, type, zone, capacityType }: SimulatedInst
 export function simulatedInstanceManifest(instance: SimulatedInstance): Manifest {
   const { name, cluster, claimUid, type, zone, capacityType, nodeClass, nodeName } = instance;
   const { labels, capacity, allocatable, launchedAt, terminatingSince, rebootingSince, healedAt } = instance;
-  const { rebootToken, rebootCount } = instance;
+  const { rebootToken, rebootCount, image } = instance;
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -103,6 +105,7 @@ export function simulatedInstanceManifest(instance: SimulatedInstance): Manifest
       allocatable: JSON.stringify(allocatable),
       launchedAt: formatMicroTime(launchedAt),
       ...moments({ terminatingSince, rebootingSince, healedAt }),
+      ...(image === undefined ? {} : { image }),
       ...(rebootToken === undefined ? {} : { rebootToken }),
       ...(rebootCount === undefined ? {} : { rebootCount: String(rebootCount) }),
     },
@@ -134,6 +137,7 @@ export function parseSimulatedInstance(object: KubeObject): Parsed<SimulatedInst
     allocatable: data.map("allocatable"),
     launchedAt: data.instant("launchedAt") ?? data.missing("launchedAt", 0),
     ...present({
+      image: data.optionalText("image"),
       terminatingSince: data.instant("terminatingSince"),
       rebootingSince: data.instant("rebootingSince"),
       rebootToken: data.optionalText("rebootToken"),

@@ -11,6 +11,7 @@ import { simulatedCatalogue } from "../api/simulated-catalogue.ts";
 import { simulatedNodeClasses, type SimulatedNodeClass } from "../api/simulated-node-class.ts";
 import type { Fed, Feed } from "../control/ports.ts";
 import type { NodeClassRef, NodeClassState } from "../snapshot/picture.ts";
+import type { ClaimView } from "../snapshot/views.ts";
 import { type Offer, offersOf } from "./cheapest-offer.ts";
 
 export type ListedTypes = SimulatedNodeClass["spec"]["instanceTypes"];
@@ -89,6 +90,15 @@ export class SimulatedClasses {
     if (view.isDeleting) return { state: "Terminating", message: `${called} is being deleted.` };
     if (view.invalid !== undefined) return { state: "NotReady", message: `${called} offers nothing: ${view.invalid}` };
     return { state: "Ready", generation: view.generation };
+  }
+
+  /** Whether machines of the claim's class run something else by now. */
+  driftOf({ name, spec, status }: ClaimView): { reason: string; message: string } | undefined {
+    const ref = spec.nodeClassRef ?? defaultClass;
+    const image = this.state(ref).state === "Ready" ? this.get(ref)?.effective.image : undefined;
+    if (image === undefined || image === status.imageID) return undefined;
+    const message = `${ref.kind} ${ref.name} has image ${image}, and claim ${name} ${status.imageID ?? "none"}.`;
+    return { reason: "ImageDrifted", message };
   }
 
   #tell(): void {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { aClaim } from "../../test/builders.ts";
 import { defaultRef, launchOf, SimulatedCloud } from "../../test/simulated-cloud.ts";
 import { simulatedInstances, simulatedNamespace } from "../api/simulated-instance.ts";
 import { simulatedNodeClasses } from "../api/simulated-node-class.ts";
@@ -289,9 +290,22 @@ describe("an instance", () => {
     for (const answer of await cloud.settle(answers)) expect(answer).toMatchObject({ error: "Invalid" });
   });
 
-  test("does not drift", async () => {
+  test("drifts when its class gets another image, and not because it says none", async () => {
     const cloud = await SimulatedCloud.started();
-    expect(await cloud.provider.drift(launchOf("web-1").claim)).toBeUndefined();
+    await cloud.applyClass("default", { image: "worker-1" });
+    const { imageID } = await cloud.launch("web-1");
+    expect(imageID).toBe("worker-1");
+    const { driftOf } = cloud.provider.view;
+    const [old, bare] = [aClaim("web-1", { status: { imageID: "worker-1" } }), aClaim("web-2")];
+    expect(driftOf?.(old)).toBe(undefined);
+    await cloud.mergePatch(simulatedNodeClasses.resource, "default", { spec: { image: "worker-2" } });
+    await cloud.run(1);
+    const message = "SimulatedNodeClass default has image worker-2, and claim web-1 worker-1.";
+    expect(driftOf?.(old)).toEqual({ reason: "ImageDrifted", message });
+    expect(driftOf?.(bare)).toMatchObject({ reason: "ImageDrifted" });
+    await cloud.mergePatch(simulatedNodeClasses.resource, "default", { spec: { image: null } });
+    await cloud.run(1);
+    expect(driftOf?.(old)).toBe(undefined);
   });
 });
 

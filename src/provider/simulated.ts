@@ -65,6 +65,7 @@ class SimulatedProvider implements InstanceProvider {
       defaultClass,
       nodeClass: ref => classes.state(ref),
       instanceTypes: ref => classes.get(ref)?.types ?? [],
+      driftOf: claim => classes.driftOf(claim),
       repairStatements: options.repairStatements ?? repairStatements(),
     };
   }
@@ -139,7 +140,7 @@ class SimulatedProvider implements InstanceProvider {
     }));
   }
 
-  /** A simulated machine has nothing that could go out of date. */
+  /** What can go out of date is told at once, by `view.driftOf`. */
   drift(): Promise<undefined> {
     return Promise.resolve(undefined);
   }
@@ -147,6 +148,7 @@ class SimulatedProvider implements InstanceProvider {
   #instanceOf({ claim, nodeClass, cluster }: LaunchRequest, offer: Offer): Omit<SimulatedInstance, "name"> {
     const { [instanceTypeKey]: _type, [zoneKey]: _zone, [capacityTypeKey]: _capacityType, ...labels } = offer.labels;
     const { capacity, allocatable } = offer.type;
+    const image = this.#classes.get(nodeClass)?.effective.image;
     return {
       cluster,
       claimUid: claim.metadata.uid,
@@ -159,6 +161,7 @@ class SimulatedProvider implements InstanceProvider {
       capacity,
       allocatable,
       launchedAt: this.#clock.now(),
+      ...(image === undefined ? {} : { image }),
     };
   }
 
@@ -255,7 +258,7 @@ function listedInstance(object: KubeObject): Instance | ProviderError {
 }
 
 function asInstance(instance: SimulatedInstance): Instance {
-  const { cluster, claimUid, capacity, allocatable, launchedAt, terminatingSince } = instance;
+  const { cluster, claimUid, capacity, allocatable, launchedAt, terminatingSince, image } = instance;
   return {
     providerID: providerIdOf(instance),
     createdAt: launchedAt,
@@ -264,6 +267,7 @@ function asInstance(instance: SimulatedInstance): Instance {
     labels: nodeLabelsOf(instance),
     capacity,
     allocatable,
+    ...(image !== undefined && { imageID: image }),
     state: terminatingSince === undefined ? "running" : "terminating",
   };
 }

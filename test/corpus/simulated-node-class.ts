@@ -39,6 +39,7 @@ const spec: Table = {
     ...at(machines, "spec.prices.perGiB", words.decimal),
     ...at(machines, "spec.prices.spotFactor", words.decimal),
     ...at(machines, "spec.overhead", resources),
+    ...at(machines, "spec.image", words.text({ min: 1, max: 253 })),
     ...at(machines, "spec", [
       bad("a catalogue and types one by one", { ...(full.spec as object), ...(oneByOne.spec as object) }),
     ]),
