@@ -188,10 +188,13 @@ const Spec = Struct(
       ),
     ),
     image: Optional(
-      Text("What its machines run. Nodes that were launched with another have drifted. Default: nothing is said of it.", {
-        minLength: 1,
-        maxLength: 253,
-      }),
+      Text(
+        "What its machines run. Nodes that were launched with another have drifted. Default: nothing is said of it.",
+        {
+          minLength: 1,
+          maxLength: 253,
+        },
+      ),
     ),
     boot: Optional(Spread("How long from the launch until the node registers.", "30s")),
     join: Optional(Spread("How long from there until it is Ready.", "10s")),
