@@ -338,7 +338,7 @@ describe("launch-instance", () => {
 
   test.each([
     ["InsufficientCapacity", "False", "refused"],
-    ["QuotaExceeded", "Unknown", "retry"],
+    ["QuotaExceeded", "False", "refused"],
   ] as const)("writes %s as Launched=%s", async (error, status, result) => {
     const create = async () => ({ error, message: "none left" });
     const execution = new EmbeddedExecution({ create });

@@ -52,7 +52,7 @@ describe("the end of a command", () => {
   test.each([
     ["Unknown", { result: "retry", unknown: true }],
     ["Throttled", { result: "retry" }],
-    ["QuotaExceeded", { result: "retry" }],
+    ["QuotaExceeded", { result: "refused" }],
     ["InsufficientCapacity", { result: "refused" }],
     ["NodeClassNotReady", { result: "refused" }],
     ["NotSupported", { result: "refused" }],

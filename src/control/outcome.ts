@@ -62,9 +62,9 @@ export function outcomeOfProvider({ error, message, retryAfterMs }: ProviderErro
     case "Unknown":
       return { result: "retry", reason: error, message, ...afterMs, unknown: true };
     case "Throttled":
-    case "QuotaExceeded":
       return { result: "retry", reason: error, message, ...afterMs };
     case "InsufficientCapacity":
+    case "QuotaExceeded":
     case "NodeClassNotReady":
     case "NotSupported":
     case "Invalid":

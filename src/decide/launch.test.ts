@@ -59,7 +59,7 @@ describe("the provider's error", () => {
   test.each<[ProviderError["error"], string, string]>([
     ["InsufficientCapacity", "False", "InsufficientCapacity"],
     ["NodeClassNotReady", "False", "NodeClassNotReady"],
-    ["QuotaExceeded", "Unknown", "QuotaExceeded"],
+    ["QuotaExceeded", "False", "QuotaExceeded"],
     ["Throttled", "Unknown", "Throttled"],
     ["NotSupported", "Unknown", "NotSupported"],
     ["Invalid", "Unknown", "Invalid"],
@@ -87,7 +87,7 @@ describe("a pool's launch that needs a person", () => {
     });
   const stuckOf = (...claims: readonly ClaimView[]) => stuckLaunch(aPool("web"), aWorld({ claims }))?.name;
 
-  test.each(["Invalid", "NotSupported", "QuotaExceeded"])("is one that ended with %s", reason => {
+  test.each(["Invalid", "NotSupported"])("is one that ended with %s", reason => {
     expect(stuckOf(aClaim("a", { pool: "web" }), waiting("b", reason))).toBe("b");
   });
 

@@ -5,6 +5,7 @@ import type { NodeClaimStatus } from "../api/node-claim.ts";
 import { formatTime, type Instant } from "../api/time.ts";
 import type { Instance, ProviderError } from "../snapshot/instance.ts";
 import type { NodeClassRef, Picture, ProviderView, Subject } from "../snapshot/picture.ts";
+import { shortageReasons } from "../snapshot/shortages.ts";
 import type { ClaimView, PoolView } from "../snapshot/views.ts";
 import { claimParts, conditionOf, withAwaiting, withCondition, withReady } from "./conditions.ts";
 import type { ConditionChange, MetadataChange, Refusal, StatusChange } from "./decision.ts";
@@ -22,7 +23,7 @@ export function refusalOf(subject: Subject, { code, message, until, liftedBy }: 
 const messageMax = 300;
 
 /** After these nothing was launched, and trying the same claim again would not help. */
-const finalErrors: readonly string[] = ["InsufficientCapacity", "NodeClassNotReady"];
+const finalErrors: readonly string[] = [...shortageReasons, "NodeClassNotReady"];
 
 /** Why nothing is launched for the pool or with the class, now. */
 export function launchHold(
@@ -80,7 +81,7 @@ export function hasFailedToLaunch({ conditions }: ClaimView): boolean {
 }
 
 /** Tried again, since what is asked for may change; but it is a person that has to change it. */
-const askingErrors: readonly string[] = ["Invalid", "NotSupported", "QuotaExceeded"];
+const askingErrors: readonly string[] = ["Invalid", "NotSupported"];
 
 /** The first claim of the pool that is not launched before a person has mended something. */
 export function stuckLaunch({ name }: PoolView, picture: Picture): ClaimView | undefined {

@@ -5,6 +5,7 @@ import type { NodeClaimStatus } from "../api/node-claim.ts";
 import { formatTime } from "../api/time.ts";
 import { terminationFinalizer } from "../api/well-known.ts";
 import type { NodeClassRef, ProviderView } from "../snapshot/picture.ts";
+import { shortageReasons } from "../snapshot/shortages.ts";
 import type { ClaimView, NodeView, PoolView } from "../snapshot/views.ts";
 import {
   claimParts,
@@ -109,7 +110,9 @@ function giveUp(claim: ClaimView, pool: PoolView | undefined): Decision {
   const { resourceVersion } = claim;
   return decided({
     commands: [{ kind: "delete-claim", claim: targetOf(claim), resourceVersion, why: message }],
-    notices: launched?.reason === "InsufficientCapacity" ? [notice(claim, "InsufficientCapacityError", message)] : [],
+    notices: shortageReasons.includes(launched?.reason ?? "")
+      ? [notice(claim, "InsufficientCapacityError", message)]
+      : [],
   });
 }
 

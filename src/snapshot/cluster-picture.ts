@@ -196,9 +196,12 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   unplacedPods(): readonly PodView[] {
     return this.#pending.unplaced();
   }
-  /** Its answer. What no longer stands of it is searched again. */
+  /** Its answer, a piece at a time. What no longer stands of it is searched again. */
+  settlingSearch(plan: Plan): Generator<void, void> {
+    return this.#pending.settling(plan);
+  }
   settleSearch(plan: Plan): void {
-    this.#pending.settle(plan);
+    for (const _ of this.settlingSearch(plan)) continue;
   }
   /** Told of every change; whoever keeps something beside the picture needs no more. */
   listen(listener: Listener): void {

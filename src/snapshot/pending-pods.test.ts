@@ -154,6 +154,24 @@ describe("an answer", () => {
     expect(world.picture.pending.batch).toBeUndefined();
   });
 
+  test("comes a piece at a time, each claim with its pods; what has changed meanwhile does not stand", () => {
+    const pods = Array.from({ length: 600 }, (_, index) => pending(`x${index}`));
+    const world = new World(...pods);
+    const [first, second, third] = [pods.slice(0, 250), pods.slice(250, 500), pods.slice(500)];
+    const plan = world.plan([world.planned("p-1", first), world.planned("p-2", second), world.planned("p-3", third)]);
+    const pieces = world.picture.settlingSearch(plan);
+    pieces.next();
+    expect(world.picture.plannedClaims("p").map(({ name }) => name)).toEqual(["p-1"]);
+    expect(world.picture.expectedOn("p-1")).toHaveLength(250);
+    expect(world.unplaced()).toHaveLength(350);
+    world.picture.remove("pod", pods[0] ?? a);
+    world.picture.remove("pod", pods[599] ?? a);
+    for (const _ of pieces) continue;
+    expect(world.picture.plannedClaims("p").map(({ name }) => name)).toEqual(["p-2"]);
+    expect(world.unplaced()).toHaveLength(249 + 99);
+    expect(world.picture.pending.batch).toBeDefined();
+  });
+
   test.each<[string, (world: World) => void]>([
     ["one of its pods is gone", ({ picture }) => picture.remove("pod", a)],
     ["one of its pods is another now", ({ picture }) => picture.put("pod", pending("a", { uid: "new" }))],

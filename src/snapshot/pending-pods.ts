@@ -32,6 +32,8 @@ type Handlers = {
 const bindingMs: Millis = 20 * secondMs;
 /** How long a claim that was planned may take to be made. */
 const makingMs: Millis = minuteMs;
+/** So many pods of an answer are settled at a time: what a turn then says of them is no long turn. */
+const pieceMax = 250;
 
 export class PendingPods {
   readonly #look: LookUps;
@@ -151,23 +153,40 @@ export class PendingPods {
     return this.wanting().filter(({ uid }) => !isPlaced(this.#placements.get(uid)));
   }
 
-  /** A search has ended. Of its answer only that is kept of which everything it rests on still stands. */
-  settle({ at, placements, claims, lookAgainAt }: Plan): void {
-    const standing = claims.filter(claim => this.#stands(claim));
-    for (const claim of standing) this.#planned.set(claim.name, claim);
+  /**
+   * A search has ended. Of its answer only that is kept of which everything it rests on still stands. A piece at a time,
+   * for turns may come between: each claim with its pods, then everybody else.
+   */
+  *settling({ at, placements, claims, lookAgainAt }: Plan): Generator<void, void> {
+    let count = 0;
+    for (const claim of claims) {
+      if (!this.#stands(claim)) continue;
+      this.#planned.set(claim.name, claim);
+      for (const uid of claim.pods) this.#settlePod(uid, placements.get(uid));
+      this.#expect("claim", claim.name);
+      this.#markPool(claim.pool);
+      const before = count;
+      count += claim.pods.length;
+      if (Math.floor(before / pieceMax) < Math.floor(count / pieceMax)) yield;
+    }
     const places = new Set<Place | undefined>();
     for (const [uid, placement] of placements) {
-      const pod = this.#wanting.get(uid);
-      if (pod === undefined || isPlaced(this.#placements.get(uid))) continue;
-      if (placement.on === "nothing") this.#place(pod, placement);
-      else if (this.#isThere(placement.on, placement.name)) places.add(this.#place(pod, placement));
-      else this.#wait(pod);
+      places.add(this.#settlePod(uid, placement));
+      if (++count % pieceMax === 0) yield;
     }
     for (const place of places) if (place !== undefined) this.#expect(place.kind, place.name);
-    for (const { pool } of standing) this.#handlers.mark(`pool/${pool}`);
     this.#searchedAt = at;
     this.#lookAgainAt = lookAgainAt;
     this.#handlers.mark("cluster");
+  }
+
+  #settlePod(uid: string, placement: Placement | undefined): Place | undefined {
+    const pod = this.#wanting.get(uid);
+    if (pod === undefined || placement === undefined || isPlaced(this.#placements.get(uid))) return undefined;
+    const isThere = placement.on === "nothing" || this.#isThere(placement.on, placement.name);
+    if (isThere) return this.#place(pod, placement);
+    this.#wait(pod);
+    return undefined;
   }
 
   #podChanged({ before, after }: Change<PodView>): void {

@@ -9,6 +9,8 @@ import type { ClaimView } from "./views.ts";
 /** Every offering that meets the requirements is avoided until then. */
 export type Shortage = { readonly requirements: readonly NodeRequirement[]; readonly until: Instant };
 
+/** Whether the cloud or the account has none left: nothing more of it can be had for a while, so others are tried. */
+export const shortageReasons: readonly string[] = ["InsufficientCapacity", "QuotaExceeded"];
 /** As upstream's providers remember it. */
 const avoidedMs: Millis = 3 * minuteMs;
 
@@ -18,7 +20,7 @@ export class Shortages {
   /** Only of claims that say which types they may become: of others too much would be avoided. */
   note({ uid, spec, conditions }: ClaimView): void {
     const launched = conditions.find(({ type }) => type === "Launched");
-    const isShort = launched?.status === "False" && launched.reason === "InsufficientCapacity";
+    const isShort = launched?.status === "False" && shortageReasons.includes(launched.reason);
     if (!isShort || launched.since === undefined || this.#byClaim.has(uid)) return;
     if (!spec.requirements.some(({ key }) => key === instanceTypeKey)) return;
     this.#byClaim.set(uid, { requirements: spec.requirements, until: launched.since + avoidedMs });

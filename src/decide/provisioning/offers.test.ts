@@ -110,6 +110,10 @@ describe("what had no capacity", () => {
     expect(offersAt(world({ claims: [claim] }), t0).lookAgainAt).toBe(at("3m"));
   });
 
+  test("is also what the account may not have more of", () => {
+    expect(open(failed([is(instanceTypeKey, "t8")], "QuotaExceeded"), t0)).toEqual([`t4 ${all}`, "t8 "]);
+  });
+
   test("is not what failed for another reason", () => {
     expect(open(failed([is(instanceTypeKey, "t8")], "NodeClassNotReady"), t0)).toEqual([`t4 ${all}`, `t8 ${all}`]);
   });
