@@ -19,11 +19,13 @@ const keyRule = `must consist of alphanumeric characters, '-', '_' or '.', ${edg
 
 /** Names of most objects: Node, NodePool, Deployment. At most 253. */
 export function subdomainErrors(text: string): string[] {
+  if (text.length <= 253 && subdomain.test(text)) return [];
   return [...tooLong(text, 253, "characters"), ...subdomainForm(text)];
 }
 
 /** Names of namespaces, parts of host names. At most 63. */
 export function labelErrors(text: string): string[] {
+  if (text.length <= 63 && label.test(text)) return [];
   const errors = tooLong(text, 63, "characters");
   if (label.test(text)) return errors;
   if (subdomain.test(text)) return [...errors, "must not contain dots"];
@@ -45,6 +47,7 @@ export function label1035Errors(text: string): string[] {
  * Annotation keys follow the same rule in lower case.
  */
 export function qualifiedNameErrors(text: string): string[] {
+  if (isQualifiedName(text)) return [];
   const parts = text.split("/");
   if (parts.length > 2) {
     const rule = complaint(keyRule, keyFormat, ["MyName", "my.name", "123-abc"]);
@@ -58,8 +61,17 @@ export function qualifiedNameErrors(text: string): string[] {
   return errors;
 }
 
+/** The common case, of which nothing need be told. What the expressions let through has one byte a character. */
+function isQualifiedName(text: string): boolean {
+  const slash = text.indexOf("/");
+  const name = slash < 0 ? text : text.slice(slash + 1);
+  if (name.length > 63 || !key.test(name)) return false;
+  return slash < 0 || (slash <= 253 && subdomain.test(text.slice(0, slash)));
+}
+
 /** Label values: empty is allowed. At most 63. */
 export function labelValueErrors(text: string): string[] {
+  if (text.length <= 63 && value.test(text)) return [];
   const errors = tooLong(text, 63, "bytes");
   if (value.test(text)) return errors;
   const rule = `a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', ${edges}`;

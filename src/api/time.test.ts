@@ -65,6 +65,18 @@ describe("durations", () => {
     );
   });
 
+  test("in whole hours, minutes and seconds mean the same as in nanoseconds", () => {
+    const part = (unit: string) =>
+      fc.option(fc.nat(99_999), { nil: undefined }).map(n => (n === undefined ? "" : `${n}${unit}`));
+    fc.assert(
+      fc.property(part("h"), part("m"), part("s"), (hours, minutes, seconds) => {
+        const text = hours + minutes + seconds;
+        const nanos = parseNanoseconds(text);
+        expect(parseDuration(text)).toEqual(nanos.ok ? accepted(Number(nanos.value / 1_000_000n)) : nanos);
+      }),
+    );
+  });
+
   test("that cannot be read are refused with what to write", () => {
     expect(errorOf(parseDuration("2 days"))).toBe('"2 days" is not a duration: write one such as 90s, 15m or 1h30m');
   });

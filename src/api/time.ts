@@ -32,11 +32,20 @@ const int64Max = 2n ** 63n - 1n;
  * so that a wait is never shorter than it was written.
  */
 export function parseDuration(text: string): Parsed<Millis> {
+  const plain = plainDuration(text);
+  if (plain !== undefined) return accepted(plain);
   const nanos = parseNanoseconds(text);
   if (!nanos.ok) return nanos;
   const whole = nanos.value / 1_000_000n;
   const rest = nanos.value % 1_000_000n;
   return accepted(Number(whole) + (rest > 0n ? 1 : rest < 0n ? -1 : 0));
+}
+
+/** What people and Go mostly write, read without arithmetic of 64 bits: whole hours, minutes and seconds in this order. */
+function plainDuration(text: string): Millis | undefined {
+  const [, hours, minutes, seconds] = /^(?:(\d{1,5})h)?(?:(\d{1,5})m)?(?:(\d{1,5})s)?$/.exec(text) ?? [];
+  if (hours === undefined && minutes === undefined && seconds === undefined) return undefined;
+  return Number(hours ?? 0) * hourMs + Number(minutes ?? 0) * minuteMs + Number(seconds ?? 0) * secondMs;
 }
 
 /** A duration, or `Never`, exactly so written: the wait that does not end. */
@@ -147,11 +156,12 @@ function decimal(number: bigint, places: number): string {
 }
 
 function instantOf(form: RegExpExecArray): Instant | undefined {
-  const [year = 0, month = 0, date = 0, hours = 0, minutes = 0, seconds = 0] = form.slice(1, 7).map(Number);
+  const [year, month, date] = [Number(form[1]), Number(form[2]), Number(form[3])];
+  const [hours, minutes, seconds] = [Number(form[4]), Number(form[5]), Number(form[6])];
   const offset = offsetOf(form[8] ?? "Z");
   const exists = month >= 1 && month <= 12 && date >= 1 && date <= daysInMonth(year, month);
   if (!exists || hours > 23 || minutes > 59 || seconds > 59 || offset === undefined) return undefined;
-  const millis = Number((form[7] ?? "").slice(0, 3).padEnd(3, "0"));
+  const millis = form[7] === undefined ? 0 : Number(form[7].slice(0, 3).padEnd(3, "0"));
   const days = dayNumber({ year, month, day: date });
   return days * dayMs + hours * hourMs + minutes * minuteMs + seconds * secondMs + millis - offset;
 }

@@ -46,7 +46,7 @@ export class StandingDecisions {
     this.#wakes.set(key, decision.wakeAt);
     return {
       ...this.#replaceRefusals(key, before?.refusals ?? [], decision.refusals),
-      proposalsChanged: JSON.stringify(before?.proposals ?? []) !== JSON.stringify(decision.proposals),
+      proposalsChanged: !isSameProposals(before?.proposals ?? [], decision.proposals),
     };
   }
 
@@ -107,7 +107,13 @@ function keyOf({ rule, subject }: Judged): string {
 }
 
 function isEmpty({ commands, proposals, refusals, notices, wakeAt }: Decision): boolean {
-  return wakeAt === undefined && [commands, proposals, refusals, notices].every(list => list.length === 0);
+  return wakeAt === undefined && commands.length + proposals.length + refusals.length + notices.length === 0;
+}
+
+function isSameProposals(before: readonly Proposal[], after: readonly Proposal[]): boolean {
+  // Most propose nothing, before and after.
+  if (before.length === 0 && after.length === 0) return true;
+  return before.length === after.length && JSON.stringify(before) === JSON.stringify(after);
 }
 
 /** The same "no", though its sentence may have changed. */

@@ -60,6 +60,16 @@ describe("virtual time", () => {
     await clock.runFor(10);
     expect(seen).toEqual(["kept"]);
   });
+
+  test("what was cancelled is no step, and takes no time of its own", async () => {
+    const clock = new VirtualClock(0);
+    const steps: number[] = [];
+    clock.after(3, () => {})();
+    clock.after(7, () => {});
+    await clock.runUntil(10, () => void steps.push(clock.now()));
+    expect(steps).toEqual([7]);
+    expect(clock.now()).toBe(10);
+  });
 });
 
 test("time passes in whole milliseconds, and never less than was asked for", async () => {

@@ -6,7 +6,8 @@ import type { Clock } from "../control/ports.ts";
 /** Virtual time shares its process: with signals, sockets and a test runner that waits for a sign of life. */
 const stepsPerLoopTurn = 256;
 
-type Timer = { at: number; order: number; run: () => void };
+/** `run` is undefined once it is cancelled. */
+type Timer = { at: number; order: number; run: (() => void) | undefined };
 
 export class VirtualClock implements Clock {
   #now: number;
@@ -31,11 +32,11 @@ export class VirtualClock implements Clock {
 
   after(delayMs: number, run: () => void): () => void {
     // Whole milliseconds, as the wall clock of a real machine has them: a wait of less would let time stand still.
-    const timer = { at: this.#now + Math.max(0, Math.ceil(delayMs)), order: this.#order++, run };
+    const timer: Timer = { at: this.#now + Math.max(0, Math.ceil(delayMs)), order: this.#order++, run };
     push(this.#heap, timer);
     // A cancelled timer stays in the heap until its time: it costs less than finding it.
     return () => {
-      timer.run = () => {};
+      timer.run = undefined;
     };
   }
 
@@ -47,8 +48,11 @@ export class VirtualClock implements Clock {
     await loopTurned();
     for (let timer = this.#heap[0]; timer !== undefined && timer.at <= end; timer = this.#heap[0]) {
       pop(this.#heap);
-      this.#now = Math.max(this.#now, timer.at);
-      timer.run();
+      const { at, run } = timer;
+      // Nothing happens then, so nothing is to be settled: of a day's timers more than half are never wanted.
+      if (run === undefined) continue;
+      this.#now = Math.max(this.#now, at);
+      run();
       await (++this.#stepCount % stepsPerLoopTurn === 0 ? loopTurned() : settled());
       if (stepped?.() === "stop") return;
     }

@@ -9,7 +9,7 @@ import type { FieldError, Schema } from "../api/schema/schema.ts";
 import { validate } from "../api/schema/validate.ts";
 import type { Subresource } from "../control/ports.ts";
 import type { Crd, CrdVersion } from "./crd.ts";
-import { isObject } from "./json-value.ts";
+import { deepEqual, isObject } from "./json-value.ts";
 import type { KindRules, ScalePaths, ServedKind } from "./kind.ts";
 import { printerColumns } from "./printer-columns.ts";
 
@@ -77,9 +77,11 @@ function rulesFor({ schema, version, scale, namespaced }: Served): KindRules {
       if (old === undefined && version.subresources?.status !== undefined) delete object.status;
     },
     validate: (object, { old, subresource }) => {
+      // What is stored was judged when it was written.
+      const isKept = old !== undefined && deepEqual(object.metadata, old.metadata);
       const values = validate(object, schema, {
         ...(old && { old }),
-        metadata: metadataErrors(object.metadata, { namespaced, ...(old && { old: old.metadata }) }),
+        metadata: isKept ? [] : metadataErrors(object.metadata, { namespaced, ...(old && { old: old.metadata }) }),
         ...(subresource === "status" && { subresource }),
       });
       return [...values, ...scaleErrors(object, { scale, subresource })];

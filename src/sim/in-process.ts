@@ -235,5 +235,10 @@ type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** Without the fields that are undefined. */
 function only<T extends object>(fields: T): Present<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>;
+  const present: Present<T> = {};
+  for (const key in fields) {
+    const value = fields[key];
+    if (value !== undefined) present[key] = value as Exclude<T[typeof key], undefined>;
+  }
+  return present;
 }

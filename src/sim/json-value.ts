@@ -9,8 +9,12 @@ export function isObject(value: unknown): value is JsonObject {
 export function deepCopy<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(deepCopy) as T;
-  const copy: JsonObject = {};
-  for (const key of Object.keys(value)) setField(copy, key, deepCopy((value as JsonObject)[key]));
+  // A spread copies the fields at once, one called `__proto__` among them; only what lies deeper is set by name.
+  const copy: JsonObject = { ...(value as JsonObject) };
+  for (const key in copy) {
+    const part = copy[key];
+    if (typeof part === "object" && part !== null) setField(copy, key, deepCopy(part));
+  }
   return copy as T;
 }
 
@@ -26,17 +30,29 @@ export function setField(object: JsonObject, key: string, value: unknown): void 
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => deepEqual(item, b[i]));
+  if (Array.isArray(a)) return Array.isArray(b) && isSameList(a, b);
   if (Array.isArray(b)) return false;
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
-  return keys.every(key => Object.hasOwn(b, key) && deepEqual((a as JsonObject)[key], (b as JsonObject)[key]));
+  for (const key of keys) {
+    if (!Object.hasOwn(b, key) || !deepEqual((a as JsonObject)[key], (b as JsonObject)[key])) return false;
+  }
+  return true;
+}
+
+function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (!deepEqual(a[i], b[i])) return false;
+  return true;
 }
 
 /** Loud where somebody changes what others read. Stops at what is frozen already. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  for (const key of Object.keys(value)) deepFreeze((value as JsonObject)[key]);
+  for (const key in value) {
+    const part: unknown = value[key];
+    if (typeof part === "object" && part !== null) deepFreeze(part);
+  }
   return value;
 }

@@ -15,12 +15,17 @@ type RuleNode = {
   items: RuleNode | undefined;
   fields: ReadonlyMap<string, RuleNode>;
   additional: RuleNode | undefined;
+  /** Some rule here or below compares with what was before. */
+  hasTransitions: boolean;
 };
 
 /** A value, its predecessor, and how far it is known to be unchanged. */
 type Subject = { value: unknown; old: unknown; path: string; pair: Pair | undefined; nearest: Pair | undefined };
 
 const nodes = { root: new WeakMap<Schema, RuleNode | null>(), inner: new WeakMap<Schema, RuleNode | null>() };
+
+/** By which rules a value was judged and found good; not where they compare it with what was before. */
+const goodBy = new WeakMap<object, RuleNode>();
 
 /** The API server's budget for all rules of one object. */
 const stepsPerObject = 10_000_000;
@@ -63,10 +68,11 @@ function buildNode(schema: Schema, root: boolean): RuleNode | undefined {
     if (node !== undefined) fields.set(key, node);
   }
   const rules = compiledRules(schema, root);
-  const empty = rules.length === 0 && items === undefined && additional === undefined && fields.size === 0;
-  return empty
-    ? undefined
-    : { schema: root ? withTypeAndObjectMeta(schema) : schema, rules, items, fields, additional };
+  const below = [items, additional, ...fields.values()].filter(node => node !== undefined);
+  if (rules.length === 0 && below.length === 0) return undefined;
+  const hasTransitions = rules.some(rule => rule.usesOldSelf) || below.some(node => node.hasTransitions);
+  const known = root ? withTypeAndObjectMeta(schema) : schema;
+  return { schema: known, rules, items, fields, additional, hasTransitions };
 }
 
 export function compiledRules(schema: Schema, root: boolean): CompiledRule[] {
@@ -79,9 +85,15 @@ class Evaluation {
   #stepsLeft = stepsPerObject;
 
   findings(node: RuleNode, subject: Subject): FieldError[] {
-    if (subject.value === null || subject.value === undefined || this.#stepsLeft < 0) return [];
+    const { value, old } = subject;
+    if (value === null || value === undefined || this.#stepsLeft < 0) return [];
+    const isSteady = typeof value === "object" && !node.hasTransitions;
+    // The very object that is stored: it has not changed since.
+    if (isSteady && value === old && goodBy.get(value) === node) return [];
     const own = this.#own(node, subject);
-    return this.#stepsLeft < 0 ? own : [...own, ...this.#below(node, subject)];
+    const findings = this.#stepsLeft < 0 ? own : [...own, ...this.#below(node, subject)];
+    if (isSteady && findings.length === 0 && this.#stepsLeft >= 0) goodBy.set(value, node);
+    return findings;
   }
 
   #own({ schema, rules }: RuleNode, subject: Subject): FieldError[] {

@@ -178,12 +178,15 @@ function labelFindings(labels: readonly [string, string][], path: string): Field
 
 function annotationFindings(annotations: readonly [string, string][], path: string): FieldError[] {
   const findings = annotations.flatMap(([key]) => all(path, key, qualifiedNameErrors(key.toLowerCase())));
-  const bytes = annotations.reduce((sum, [key, value]) => sum + utf8Length(key) + utf8Length(value), 0);
-  return bytes > annotationsMaxBytes ? [...findings, tooLong(path, annotationsMaxBytes)] : findings;
+  const isTooLong = isLongerThan(annotationsMaxBytes, annotations.flat());
+  return isTooLong ? [...findings, tooLong(path, annotationsMaxBytes)] : findings;
 }
 
-function utf8Length(text: string): number {
-  return new TextEncoder().encode(text).length;
+/** In bytes of UTF-8, of which a character has three at most (a pair of halves four, so two each). */
+function isLongerThan(maxBytes: number, texts: readonly string[]): boolean {
+  if (texts.reduce((sum, text) => sum + 3 * text.length, 0) <= maxBytes) return false;
+  const encoder = new TextEncoder();
+  return texts.reduce((sum, text) => sum + encoder.encode(text).length, 0) > maxBytes;
 }
 
 function ownerFindings(owners: readonly unknown[], path: string): FieldError[] {
@@ -233,8 +236,8 @@ function managedFieldFindings(entries: readonly unknown[], path: string): FieldE
       findings.push(invalid(`${at}.operation`, textOf(operation), "must be `Apply` or `Update`"));
     if (textOf(fieldsType) !== "" && fieldsType !== "FieldsV1")
       findings.push(invalid(`${at}.fieldsType`, fieldsType, "must be `FieldsV1`"));
-    if (utf8Length(textOf(manager)) > managerMaxBytes) findings.push(tooLong(`${at}.manager`, managerMaxBytes));
-    if (utf8Length(textOf(subresource)) > subresourceMaxBytes)
+    if (isLongerThan(managerMaxBytes, [textOf(manager)])) findings.push(tooLong(`${at}.manager`, managerMaxBytes));
+    if (isLongerThan(subresourceMaxBytes, [textOf(subresource)]))
       findings.push(tooLong(`${at}.subresource`, subresourceMaxBytes));
     return findings;
   });

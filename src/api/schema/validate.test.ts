@@ -234,6 +234,18 @@ describe("on update", () => {
     expect(findings(schema, 2, 1)).toEqual([]);
   });
 
+  test("what was found good stands for the very object that is stored, and only by the same rules", () => {
+    const part = { a: 1 };
+    const fields = object({ a: { type: "integer" } });
+    const good = spec(fields, [{ rule: "self.a > 0" }]);
+    const failing = spec(fields, [{ rule: "self.a / 0 > 0" }]);
+    const moving = spec(fields, [{ rule: "self.a > oldSelf.a" }]);
+    expect([findings(good, part), findings(good, part, part)]).toEqual([[], []]);
+    expect(findings(failing, part, part)).toHaveLength(1);
+    expect([findings(moving, part), findings(moving, part, part).length]).toEqual([[], 1]);
+    expect(findings(good, { a: 0 }, part)).toHaveLength(1);
+  });
+
   test("transition rules are asked only where there is a predecessor", () => {
     const schema = spec(text, [{ rule: "self == oldSelf", message: "immutable" }]);
     expect(findings(schema, "a")).toEqual([]);
