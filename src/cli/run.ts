@@ -3,6 +3,7 @@
 import { Command } from "commander";
 import { minuteMs, secondMs } from "../api/time.ts";
 import { connect } from "../kube/client.ts";
+import { ServerClock } from "../kube/server-clock.ts";
 import type { ClusterConfig } from "../kube/kubeconfig.ts";
 import { systemClock as clock } from "../kube/system-clock.ts";
 import { journalLine } from "../view/journal-line.ts";
@@ -70,7 +71,9 @@ type Start = {
 };
 
 async function start(flags: RunFlags, { config, env, version, say, closing, instanceTypes }: Start): Promise<Process> {
-  const connectTo = { clock, env, onWarning: once(text => say.warn({}, text)) };
+  const serverClock = new ServerClock(clock);
+  const onDate = serverClock.answered.bind(serverClock);
+  const connectTo = { clock, env, onWarning: once(text => say.warn({}, text)), onDate };
   const elector = connect(config, connectTo);
   closing.push(() => elector.close());
   const rivals = await RivalWatch.start({ api: elector, clock }).catch(refusedBy(config));
@@ -116,6 +119,7 @@ async function start(flags: RunFlags, { config, env, version, say, closing, inst
     },
   });
   closing.push(() => wired.stop());
+  serverClock.onChange(aheadMs => wired.controller.setClockAhead(aheadMs));
   if (flags.takeOver) actBeside(rivals, say);
   else showBeside(rivals, { controller: wired.controller, settings, say });
   const answers: Answers = {

@@ -1,7 +1,7 @@
 // The shell put together: feeds keep the picture, turns decide on it while we lead, commands carry it out. The same on a
 // real cluster and on virtual time: all that comes from outside comes through the ports.
 
-import { type Instant, minuteMs, secondMs } from "../api/time.ts";
+import { type Instant, type Millis, minuteMs, secondMs } from "../api/time.ts";
 import type {
   Context,
   ControllerName,
@@ -63,6 +63,8 @@ export type Controller = {
   decisionOf(rule: string, subject: Subject): Decision | undefined;
   /** Whoever looks for another controller of our kinds says what it finds; undefined: there is none, or none any more. */
   setRival(rival: Rival | undefined): void;
+  /** Whoever sees the API server's clock says how far ours is ahead of it, negative: behind; undefined: they agree. */
+  setClockAhead(aheadMs: Millis | undefined): void;
   /** Compares what stands with a look from scratch; each difference is a sentence. */
   verify(): string[];
   /** Nothing runs, and nothing happens before something changes or an instant comes. */
@@ -192,6 +194,11 @@ class Shell implements Controller {
 
   setRival(rival: Rival | undefined): void {
     this.picture.setRival(rival);
+    this.#loop.wake();
+  }
+
+  setClockAhead(aheadMs: Millis | undefined): void {
+    this.picture.setClockAhead(aheadMs);
     this.#loop.wake();
   }
 

@@ -4,7 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { aClaim, anAction, aNode, aPool, aSafetyPolicy, at } from "../../test/builders.ts";
 import { Leader, pool } from "../../test/repair-leader.ts";
-import { formatTime } from "../api/time.ts";
+import { formatTime, minuteMs } from "../api/time.ts";
 import { launchRecordKey } from "../api/well-known.ts";
 import type { Command } from "../decide/decision.ts";
 
@@ -40,6 +40,20 @@ function leaderOf(safety = alone): Leader {
   leader.turn(at("20m10s"));
   return leader;
 }
+
+test("nothing is repaired by a clock that is off", () => {
+  const leader = new Leader(
+    pool(["a"], name => aNode(name, { ready: "Unknown", since: at("0s") })),
+    at("1h"),
+  );
+  leader.picture.setClockAhead(-61_499);
+  expect([leader.repairs(at("1h10s")), leader.codes("a")]).toEqual([[], ["clock-off"]]);
+  expect(leader.turns.standing.refusals("node/a")[0]?.message).toBe(
+    "Our clock is 1m1s behind the API server's, so nobody knows what is due.",
+  );
+  leader.picture.setClockAhead(undefined);
+  expect(leader.repairs(at("1h10s"))).toEqual(["a"]);
+});
 
 const ofAction = (commands: readonly Command[]) =>
   commands.filter(({ kind }) => kind === "start-action" || kind === "update-action");
@@ -106,6 +120,15 @@ describe("a pending repair", () => {
     leader.turn(at("31m"));
     expect(leader.codesOf("action/x")).toEqual(["successors-failing"]);
     leader.picture.put("pool", recorded(bad, `${formatTime(at("32m"))} good u2`));
+    expect(ofAction(leader.turn(at("32m")))).toMatchObject([{ kind: "start-action" }]);
+  });
+
+  test("is held while our clock is far from the API server's: by one that is ahead everything would be due", () => {
+    const leader = leaderOf();
+    leader.picture.setClockAhead(60 * minuteMs);
+    leader.turn(at("31m"));
+    expect(leader.codesOf("action/x")).toEqual(["clock-off"]);
+    leader.picture.setClockAhead(undefined);
     expect(ofAction(leader.turn(at("32m")))).toMatchObject([{ kind: "start-action" }]);
   });
 

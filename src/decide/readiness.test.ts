@@ -10,7 +10,7 @@ import {
   type WorldOptions,
   t0,
 } from "../../test/builders.ts";
-import type { Instant } from "../api/time.ts";
+import { type Instant, minuteMs } from "../api/time.ts";
 import { doNotRepairKey } from "../api/well-known.ts";
 import type { ClaimView } from "../snapshot/views.ts";
 import { type Context, nothing } from "./decision.ts";
@@ -123,6 +123,14 @@ describe("a claim that never registered", () => {
     expect(held.commands).toEqual([]);
     expect(codes(held)).toEqual([code]);
     expect(held.refusals[0]).toMatchObject({ subject: "claim/a", message: expect.stringMatching(/\.$|audit$|old$/) });
+  });
+
+  test("stays while our clock is off, by which every boot would have taken too long", () => {
+    const picture = aWorld(world(unregistered()));
+    picture.setClockAhead(60 * minuteMs);
+    const settings = { cluster: "c", dryRun: false, foreignClaims: "ignore" } as const;
+    const held = decideReadiness("a", { picture, now: at("9h"), settings, epoch: 1 });
+    expect([held.commands, codes(held)]).toEqual([[], ["clock-off"]]);
   });
 
   test("stays until the time that do-not-repair names, and goes at it", () => {

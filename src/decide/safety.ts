@@ -2,7 +2,7 @@
 // one meant or not ours, a freeze, a node never to touch. A person's own delete has begun: only doubt holds that.
 
 import { matches, selectorOf } from "../api/selector.ts";
-import { formatTime } from "../api/time.ts";
+import { formatDuration, formatTime, type Millis, secondMs } from "../api/time.ts";
 import type { NodeView } from "../snapshot/views.ts";
 import type { Context, Proposal, Refusal, Veto } from "./decision.ts";
 import { instantOf, joinLane } from "./ledger.ts";
@@ -31,12 +31,12 @@ export function policyHold(
   start: Pick<Proposal, "action"> & Partial<Pick<Proposal, "node">>,
   context: Context,
 ): Objection | undefined {
-  return invalid(context) ?? frozen(start, context) ?? (start.node && untouchable(start.node, context));
+  return invalid(context) ?? clockOff(context) ?? frozen(start, context) ?? (start.node && untouchable(start.node, context));
 }
 
 /** What holds whatever is not proposed, since no node goes by it: an instance or a claim that is left over. */
 export function standstill(context: Context): Objection | undefined {
-  return stale(context) ?? invalid(context) ?? frozen({ action: "GarbageCollection" }, context);
+  return stale(context) ?? invalid(context) ?? clockOff(context) ?? frozen({ action: "GarbageCollection" }, context);
 }
 
 /** A delete that stands on the node or its claim already: it holds itself to no cap, freeze or selector. */
@@ -110,6 +110,18 @@ function invalid({ picture: { safety } }: Context): Objection | undefined {
   if (safety.invalid === undefined) return undefined;
   const message = `The SafetyPolicy cannot be understood, so nothing starts: ${safety.invalid}`;
   return { code: "policy-invalid", message, liftedBy: "mending SafetyPolicy default" };
+}
+
+/** What is due by our clock is not due by those that wrote the times. */
+function clockOff({ picture: { clockAheadMs } }: Context): Objection | undefined {
+  if (clockAheadMs === undefined) return undefined;
+  const side = clockAheadMs > 0 ? "ahead of" : "behind";
+  const message = `Our clock is ${formatDuration(wholeSeconds(Math.abs(clockAheadMs)))} ${side} the API server's, so nobody knows what is due.`;
+  return { code: "clock-off", message, liftedBy: "setting the clock right, on this machine or the API server's" };
+}
+
+function wholeSeconds(ms: Millis): Millis {
+  return Math.round(ms / secondMs) * secondMs;
 }
 
 function frozen({ action }: Pick<Proposal, "action">, { picture, now }: Context): Objection | undefined {

@@ -1,5 +1,6 @@
 // Sends one request until it has an answer that stands: identity, fence, retries and the overall time-out.
 
+import type { Instant } from "../api/time.ts";
 import type { Clock, Fence } from "../control/ports.ts";
 import { bodyOf, warningsOf } from "./answer.ts";
 import type { Connections } from "./connections.ts";
@@ -35,6 +36,7 @@ export type CallerParts = {
   basePath: string;
   headers: Readonly<Record<string, string>>;
   onWarning: (text: string, path: string) => void;
+  onDate: (date: string | undefined, sentAt: Instant) => void;
 };
 
 export type Caller = (call: Call) => Promise<unknown>;
@@ -54,7 +56,9 @@ export function caller(parts: CallerParts): Caller {
       };
       const identity = await parts.identities.current();
       const leftMs = endsAt - clock.monotonic();
+      const sentAt = clock.now();
       const outcome = await settled(send(parts, call, { identity, leftMs, epoch }));
+      if ("response" in outcome) parts.onDate(outcome.response.headers.date, sentAt);
       if ("response" in outcome && outcome.response.code === 401 && !reidentified) {
         // 401 comes before anything is done, so even a write may be sent again.
         reidentified = true;

@@ -247,6 +247,15 @@ describe("refusals", () => {
     await expect(api.get(pools, { name: "a" })).rejects.toThrow("The server's answer (16 bytes) is not JSON.");
   });
 
+  test("when the server answered, by its own clock, is handed on with when it was asked by ours", async () => {
+    const dates: (string | undefined)[] = [];
+    const { api } = await serve([json(200, pool, { date: "Thu, 01 Jan 2026 00:00:00 GMT" })], {
+      onDate: date => dates.push(date),
+    });
+    await api.get(pools, { name: "a" });
+    expect(dates).toEqual(["Thu, 01 Jan 2026 00:00:00 GMT"]);
+  });
+
   test("warnings are handed on, with commas, quotes and several to a line", async () => {
     const warnings: string[] = [];
     const header = '299 - "v1beta1 is old, use v1", 299 - "say \\"please\\""';

@@ -2,6 +2,7 @@
 
 import { apiVersionOf, type KubeObject, type Manifest, type Resource } from "../api/meta.ts";
 import { ApiError, type Status } from "../api/status.ts";
+import type { Instant } from "../api/time.ts";
 import type {
   Clock,
   DeleteOptions,
@@ -37,6 +38,8 @@ export type ConnectOptions = {
   /** What a credential plugin inherits; without PATH only one named by its path is found. */
   env?: Readonly<Record<string, string | undefined>>;
   onWarning?: (text: string, path: string) => void;
+  /** Told the Date of each answer, and when by our clock its request was sent. */
+  onDate?: (date: string | undefined, sentAt: Instant) => void;
   random?: () => number;
 };
 
@@ -62,6 +65,7 @@ export function connect(config: ClusterConfig, options: ConnectOptions): Connect
       ...(options.gzip === true ? { "accept-encoding": "gzip" } : {}),
     },
     onWarning: options.onWarning ?? (() => {}),
+    onDate: options.onDate ?? (() => {}),
   };
   const call = caller(parts);
   const watches = new Set<WatchStream>();

@@ -2,7 +2,7 @@
 // the provider and our own calls have said. Tells who must be looked at again; decides nothing.
 
 import type { KubeObject } from "../api/meta.ts";
-import type { Instant } from "../api/time.ts";
+import type { Instant, Millis } from "../api/time.ts";
 import { CheckFeeds } from "./check-feeds.ts";
 import {
   concernedByChange,
@@ -52,6 +52,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   #instanceList: InstanceListView | undefined;
   #staleness: Staleness | undefined;
   #rival: Rival | undefined;
+  #clockAheadMs: Millis | undefined;
   readonly #instances = new Map<string, InstanceView>();
   readonly #failures = new Map<string, FailureView>();
   readonly #inFlight: { readonly [K in Kind]: InFlight<ViewByKind[K]> } = {
@@ -101,6 +102,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     for (const [lane, failure] of picture.#failures) fresh.setFailure(lane, failure);
     fresh.setStaleness(picture.#staleness);
     fresh.setRival(picture.#rival);
+    fresh.setClockAhead(picture.#clockAheadMs);
     fresh.#pending.adopt(picture.#pending);
     fresh.#moves.adopt(picture.#moves);
     fresh.#podEvents.adopt(picture.#podEvents);
@@ -115,6 +117,9 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   }
   get staleness(): Staleness | undefined {
     return this.#staleness;
+  }
+  get clockAheadMs(): Millis | undefined {
+    return this.#clockAheadMs;
   }
   get rival(): Rival | undefined {
     return this.#rival;
@@ -311,6 +316,12 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     if (resource === this.#staleness?.resource && message === this.#staleness?.message) return;
     this.#staleness = staleness;
     this.#mark(concernedByStaleness(this));
+  }
+
+  setClockAhead(aheadMs: Millis | undefined): void {
+    if (aheadMs === this.#clockAheadMs) return;
+    this.#clockAheadMs = aheadMs;
+    this.#mark(concernedByRival(this));
   }
 
   setRival(rival: Rival | undefined): void {

@@ -268,7 +268,7 @@ export function concernedByStaleness(picture: IndexedPicture): Subject[] {
   return ["cluster", ...actions, ...picture.deletingClaims().map(claimSubject), ...withoutNode(picture)];
 }
 
-/** Beside a rival everything is only shown, as by the SafetyPolicy's own word. */
+/** Beside a rival everything is only shown, as by the SafetyPolicy's own word; nothing starts by a clock that is off. */
 export function concernedByRival(picture: IndexedPicture): Subject[] {
   return whoStarts(picture);
 }

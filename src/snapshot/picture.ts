@@ -198,4 +198,6 @@ export type Picture = {
   /** Something is older than it may be: nothing destructive is decided. */
   readonly staleness: Staleness | undefined;
   readonly rival?: Rival | undefined;
+  /** How far our clock is ahead of the API server's, negative: behind. Absent: they agree, as far as anybody knows. */
+  readonly clockAheadMs?: Millis | undefined;
 };
