@@ -44,6 +44,8 @@ export type MovesFound = {
   readonly stays: ReadonlyMap<string, Stay>;
   /** By name: nodes that it did not come to. */
   readonly unanswered: readonly string[];
+  /** When something ends by itself that has kept pods from a place. */
+  readonly lookAgainAt?: Instant | undefined;
 };
 
 /** When there is a reason to search again. */
@@ -53,4 +55,5 @@ export type MoveSearch = {
   /** Something has changed since the last search that may let them. */
   readonly isSupplyChanged: boolean;
   readonly searchedAt: Instant;
+  readonly lookAgainAt: Instant | undefined;
 };

@@ -33,6 +33,7 @@ export class StandingMoves {
   #stuckCount = 0;
   #isSupplyChanged = false;
   #searchedAt: Instant = Number.NEGATIVE_INFINITY;
+  #lookAgainAt: Instant | undefined;
   /** What has changed since the search that is under way began; undefined: none is. */
   #changed: { readonly hosts: Set<string>; readonly going: Set<string>; isAll: boolean } | undefined;
 
@@ -46,11 +47,17 @@ export class StandingMoves {
     this.#stays = other.#stays;
     this.#isSupplyChanged = other.#isSupplyChanged;
     this.#searchedAt = other.#searchedAt;
+    this.#lookAgainAt = other.#lookAgainAt;
   }
 
   get summary(): MoveSearch {
     const heldCount = this.#stays.size + this.#stuckCount;
-    return { heldCount, isSupplyChanged: this.#isSupplyChanged, searchedAt: this.#searchedAt };
+    return {
+      heldCount,
+      isSupplyChanged: this.#isSupplyChanged,
+      searchedAt: this.#searchedAt,
+      lookAgainAt: this.#lookAgainAt,
+    };
   }
 
   of(nodeUid: string): Move | undefined {
@@ -80,7 +87,10 @@ export class StandingMoves {
   }
 
   /** It has ended. Of its answer only that is kept of which everything it rests on still stands. */
-  settle({ at, moves, stays, unanswered }: MovesFound, versionOf: (pool: string) => string | undefined): void {
+  settle(
+    { at, moves, stays, unanswered, lookAgainAt }: MovesFound,
+    versionOf: (pool: string) => string | undefined,
+  ): void {
     const changed = this.#changed;
     this.#changed = undefined;
     const stands = ({ move, places, poolVersions }: FoundMove) =>
@@ -103,6 +113,7 @@ export class StandingMoves {
       if (node !== undefined && !isEqual(before.get(uid), stays.get(uid))) this.#mark(`node/${node.name}`);
     }
     this.#searchedAt = at;
+    this.#lookAgainAt = lookAgainAt;
     this.#mark("cluster");
   }
 
@@ -211,6 +222,17 @@ export class StandingMoves {
 
   #dropOf(found: FoundMove | undefined): void {
     if (found === undefined) return;
+    if (process.env["D2DEBUG"])
+      console.log(
+        "DROP",
+        found.move.batch,
+        found.move.nodes.map(n => n.name).join(),
+        new Error().stack
+          ?.split("\n")
+          .slice(2, 6)
+          .map(l => l.trim().split(" ")[1])
+          .join(" < "),
+      );
     for (const { uid, name } of found.move.nodes) {
       if (found.move.stuck.length > 0) this.#stuckCount--;
       this.#foundByUid.delete(uid);

@@ -19,9 +19,10 @@ export const moveSearch: Rule = {
   controller: "disruption",
   kind: "cluster",
   decide(_, { picture, now }) {
-    const { heldCount, isSupplyChanged, searchedAt } = picture.moves;
-    if (heldCount === 0 || !isSupplyChanged) return nothing;
-    const dueAt = searchedAt + retryMs;
+    const { heldCount, isSupplyChanged, searchedAt, lookAgainAt } = picture.moves;
+    const changedAt = isSupplyChanged ? searchedAt : lookAgainAt;
+    if (heldCount === 0 || changedAt === undefined) return nothing;
+    const dueAt = Math.max(changedAt, searchedAt + retryMs);
     if (dueAt > now) return { ...nothing, wakeAt: dueAt };
     const command = search(dueAt, "Nodes that could not go, or had better stay, are looked at again.");
     const failure = picture.failure(laneOf(command));

@@ -82,7 +82,8 @@ class MoveRun {
     const stays = new Map<string, Stay>();
     for (const { uid } of questions.unpriced) stays.set(uid, { short: "nobody knows what it costs", at: this.#at });
     yield* this.#consolidated(questions, { stays, unanswered });
-    return { at: this.#at, moves: this.#found, stays, unanswered };
+    const { lookAgainAt } = this.#input.offers;
+    return { at: this.#at, moves: this.#found, stays, unanswered, lookAgainAt };
   }
 
   undo(): void {
@@ -91,12 +92,12 @@ class MoveRun {
     this.#input.packing.hosts.sort();
   }
 
-  /** Only onto nodes that are there: what was launched for them is among those by now. */
-  *#judgeAgain(batch: string, actions: readonly ActionView[], { targets }: Questions): Generator<void, void> {
+  /** Only onto nodes that are there, and first onto those that were launched for them. */
+  *#judgeAgain(batch: string, actions: readonly ActionView[], questions: Questions): Generator<void, void> {
     const nodes = actions.map(({ spec }) => spec.node);
     const [first] = actions;
     if (first === undefined) return;
-    this.#arrange(targets, nodes);
+    this.#arrange([...(questions.reserved.get(batch) ?? []), ...questions.targets], nodes);
     const trial = this.#trial();
     yield* trial.takeAway(this.#hostsOf(nodes));
     const left = yield* trial.ontoHosts(() => false);
