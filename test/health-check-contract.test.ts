@@ -1,6 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { KubeObject } from "../src/api/meta.ts";
+import { rebootRemediations } from "../src/api/remediation.ts";
+import { simulatedNodeClasses } from "../src/api/simulated-node-class.ts";
+import type { Taint } from "../src/api/taint.ts";
+import { outOfServiceTaint } from "../src/api/well-known.ts";
 import type { KubeApi } from "../src/control/ports.ts";
-import { accessReviews, nodes } from "../src/control/resources.ts";
+import { accessReviews, nodes, pods } from "../src/control/resources.ts";
 import { ControlledBox } from "./controlled-box.ts";
 import { fenceGroup, fences, Ward } from "./ward.ts";
 
@@ -35,6 +40,48 @@ describe("what a check tells", () => {
     expect(await ward.status()).toMatchObject({ observedNodes: 6, healthyNodes: 6 - hot.length });
   });
 });
+
+describe("a reboot that does not bring the node back", () => {
+  test("gives its pods up once the boot id has changed, not before, and takes that back with the recovery", async () => {
+    const ward = new Ward();
+    const { box } = ward;
+    await box.create(simulatedNodeClasses.resource, {
+      metadata: { name: "default" },
+      spec: { reboot: { heals: "0%" } },
+    });
+    await ward.open();
+    const [sick = ""] = await ward.silence();
+    const spec = { nodeName: sick, containers: [{ name: "c", image: "i" }] };
+    await box.create(pods, { metadata: { name: "stuck" }, spec });
+    await box.run(60);
+    await box.delete(pods, "stuck");
+    await box.create(rebootRemediations.resource, { metadata: { name: sick }, spec: { timeout: "30m" } });
+    await box.run(300);
+    expect(await taintsOf(ward, sick)).not.toContain(outOfServiceTaint.key);
+    expect((await box.list(pods)).map(({ metadata }) => metadata.name)).toContain("stuck");
+    const body = { status: { nodeInfo: { bootID: "another" } } };
+    await box.settle(box.api.patch(nodes, { name: sick }, { type: "strategic", body }, { subresource: "status" }));
+    await box.run(5);
+    expect(await taintsOf(ward, sick)).toContain(outOfServiceTaint.key);
+    await box.run(60);
+    expect((await box.list(pods)).map(({ metadata }) => metadata.name)).not.toContain("stuck");
+    await ward.simulate(sick, null);
+    await box.run(120);
+    expect(await taintsOf(ward, sick)).not.toContain(outOfServiceTaint.key);
+    expect((await ward.actions()).map(({ status }) => status?.phase)).toEqual(["Done"]);
+    await box.delete(rebootRemediations.resource, sick);
+    await box.run(10);
+    expect(await box.list(rebootRemediations.resource)).toEqual([]);
+    expect(ward.controller.verify()).toEqual([]);
+  });
+});
+
+async function taintsOf({ box }: Ward, name: string): Promise<string[]> {
+  const found = (await box.list<KubeObject & { spec?: { taints?: Taint[] } }>(nodes)).find(
+    ({ metadata }) => metadata.name === name,
+  );
+  return (found?.spec?.taints ?? []).map(({ key }) => key);
+}
 
 type Attributes = { readonly verb: string; readonly resource: string };
 

@@ -19,6 +19,9 @@ export const terminationTimestampKey = "karpenter.sh/nodeclaim-termination-times
 /** On a node: the NodeAction that has cordoned it, and whose end lifts the cordon. */
 export const cordonedByKey = "fettle.dev/cordoned-by";
 
+/** On a node: the NodeAction that has declared it out of service, and whose end takes that back. */
+export const outOfServiceByKey = "fettle.dev/out-of-service-by";
+
 /** On a claim: the batch of NodeActions for whose nodes it was made, before any of them goes. */
 export const replacementForKey = "fettle.dev/replacement-for";
 
@@ -28,6 +31,12 @@ export const launchRecordKey = "fettle.dev/launch-record";
 /** A node starts with it, so that no pod comes before the claim's labels and taints are there. */
 export const unregisteredTaint: Taint = { key: "karpenter.sh/unregistered", effect: "NoExecute" };
 export const disruptedTaint: Taint = { key: "karpenter.sh/disrupted", effect: "NoSchedule" };
+/** Kubernetes' own: what is bound to the node is given up, and its volumes move. */
+export const outOfServiceTaint: Taint = {
+  key: "node.kubernetes.io/out-of-service",
+  value: "nodeshutdown",
+  effect: "NoExecute",
+};
 
 /** The label that names an object's node class, such as fettle.dev/simulatednodeclass. */
 export function nodeClassKey({ group, kind }: { readonly group: string; readonly kind: string }): string {

@@ -9,6 +9,7 @@ import { disruptionRules } from "./disruption/rules.ts";
 import { garbage } from "./garbage.ts";
 import { healthCheckRules } from "./health-check/rules.ts";
 import { lifecycle } from "./lifecycle.ts";
+import { outOfServiceRule } from "./out-of-service.ts";
 import { pool } from "./pool.ts";
 import { pendingPod, plannedClaims, provisioning } from "./provisioning/provisioning.ts";
 import { readiness } from "./readiness.ts";
@@ -35,6 +36,7 @@ export const rules: readonly Rule[] = [
   ledgerRule,
   rebootRule,
   uncordonRule,
+  outOfServiceRule,
   replacementLaunch,
   untaintRule,
   leftoverRule,

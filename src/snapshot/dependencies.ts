@@ -133,8 +133,15 @@ function* byPod(picture: IndexedPicture, change: Change<PodView>): Subjects {
     if (nodeName === undefined) continue;
     const claims = claimsOnNode(picture, nodeName);
     for (const claim of claims) yield* claimAndSurplus(picture, claim);
-    if (claims.length > 0 && isSeenByDisruption(change)) yield `node/${nodeName}`;
+    const isConcerned = claims.length > 0 || isActedOn(picture, nodeName);
+    if (isConcerned && isSeenByDisruption(change)) yield `node/${nodeName}`;
   }
+}
+
+// A reboot may leave pods behind that nobody can stop, with or without a claim.
+function isActedOn(picture: IndexedPicture, nodeName: string): boolean {
+  const node = picture.node(nodeName);
+  return node !== undefined && picture.actionsOn(node.uid).length > 0;
 }
 
 // What holds a node, or may be moved from it. Not its phase while it runs, nor what it asks for.

@@ -6,6 +6,7 @@ import type { ActionView } from "../../snapshot/views.ts";
 import { sameConditions, withCondition } from "../conditions.ts";
 import { type Command, type ConditionChange, type Context, type Decision, nothing, together } from "../decision.ts";
 import { targetOf } from "../health-check/objects.ts";
+import { isOutOfServiceByUs } from "../out-of-service.ts";
 import { nextOf } from "../termination-step.ts";
 import type { Course } from "./course.ts";
 import { type Patient, patientOf } from "./patient.ts";
@@ -89,7 +90,7 @@ function conditionsOf({ remediation, method }: Patient, course: Course): readonl
 }
 
 /** Somebody takes it back: what has not begun does not, and a reboot that runs is seen to its end. */
-function remove({ remediation, open, method }: Patient, context: Context): Decision {
+function remove({ remediation, node, open, method }: Patient, context: Context): Decision {
   const who = `${remediation.kind} ${remediation.name}`;
   const isBegun = open?.status.startedAt !== undefined || open?.status.phase === "Running";
   if (open !== undefined && !isBegun) return { ...nothing, commands: withdraw(open, `${who} was removed.`) };
@@ -102,7 +103,8 @@ function remove({ remediation, open, method }: Patient, context: Context): Decis
     };
   }
   const target = targetOf(remediation, context);
-  if (target === undefined || !isHeld(remediation)) return nothing;
+  // What we wrote on the node goes first.
+  if (target === undefined || !isHeld(remediation) || (node && isOutOfServiceByUs(node))) return nothing;
   const why = `Nothing is left of ${who}.`;
   const metadata = { removeFinalizers: [remediationFinalizer] };
   return { ...nothing, commands: [{ kind: "update-remediation", why, remediation: target, metadata }] };
