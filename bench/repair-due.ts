@@ -136,7 +136,8 @@ function burstOf(writes: readonly Request[], dueAt: number): { ms: number; write
   return { ms: last.at - dueAt, writes: since.filter(({ at }) => at <= last.at).length };
 }
 
-async function plainWrites(api: KubeApi, count: number): Promise<number> {
+/** How long the server takes for so many, in milliseconds. */
+export async function plainWrites(api: KubeApi, count: number): Promise<number> {
   const startedAt = performance.now();
   await inParallel(count, async index => {
     const metadata = { name: `plain-${index}`, namespace: "default" };
@@ -147,7 +148,7 @@ async function plainWrites(api: KubeApi, count: number): Promise<number> {
 }
 
 /** As many at a time as the controller has lanes. */
-async function inParallel(count: number, work: (index: number) => Promise<void>): Promise<void> {
+export async function inParallel(count: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const lane = async () => {
     while (next < count) await work(next++);

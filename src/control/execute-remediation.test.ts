@@ -30,10 +30,7 @@ class Case {
     const spec = this.spec();
     const entry = await execution.create(actions, { metadata: { name: "remediation-n" }, spec });
     this.action = targetOf(entry);
-    execution.see(
-      actions,
-      await execution.patch<KubeObject>(actions, "remediation-n", { status: { phase: "Pending" } }),
-    );
+    await this.progress({ phase: "Pending" });
     return this;
   }
 
@@ -95,6 +92,12 @@ class Case {
     return this.execution.get(resource, "n");
   }
 
+  /** What the ledger says by now, and the picture shows. */
+  async progress(status: object): Promise<void> {
+    const { execution } = this;
+    execution.see(actions, await execution.patch<KubeObject>(actions, "remediation-n", { status }));
+  }
+
   async phase(): Promise<string | undefined> {
     return (await this.execution.get<NodeAction & KubeObject>(actions, "remediation-n"))?.status?.phase;
   }
@@ -119,16 +122,11 @@ describe("create-remediation", () => {
     execution.writes.length = 0;
   });
 
-  test("makes it after one look at action, node and kubelet's lease, and no list", async () => {
+  test("makes it after one look at node and kubelet's lease, and no list", async () => {
     const calls: string[] = [];
     execution.interfere = call => void calls.push(call);
     expect(await execution.execute(one.creation)).toEqual({ result: "done" });
-    expect(calls).toEqual([
-      "get nodeactions remediation-n",
-      "get nodes n",
-      "get leases n",
-      "create replaceremediations",
-    ]);
+    expect(calls).toEqual(["get nodes n", "get leases n", "create replaceremediations"]);
     expect(execution.picture.checks.remediation({ ...kind, name: "n" })?.nodeName).toBe("n");
   });
 
@@ -179,21 +177,27 @@ describe("create-remediation", () => {
   });
 
   test.each(["Done", "Failed", "Abandoned"])("does nothing once the action is %s", async phase => {
-    await execution.patch(actions, "remediation-n", { status: { phase } });
+    await one.progress({ phase });
     expect(await execution.execute(one.creation)).toEqual({ result: "already-so" });
+    expect(execution.writes).toEqual([]);
+  });
+
+  test("does nothing for an entry that is gone, or another one", async () => {
+    const action = { ...one.action, uid: "another" };
+    expect(await execution.execute({ ...one.creation, action })).toEqual({ result: "stale" });
     expect(execution.writes).toEqual([]);
   });
 
   test("of the next step goes on under a pause, for it has begun", async () => {
     await one.see({ pauseRequests: ["moving house"] });
-    await execution.patch(actions, "remediation-n", { status: { phase: "Running", startedAt: time } });
+    await one.progress({ phase: "Running", startedAt: time });
     expect(await execution.execute(one.creation)).toEqual({ result: "done" });
     expect(await one.found).toBeDefined();
   });
 
   test("of the next step waits while the node looks well: the watch will say so", async () => {
     await one.heal();
-    await execution.patch(actions, "remediation-n", { status: { phase: "Running", startedAt: time } });
+    await one.progress({ phase: "Running", startedAt: time });
     expect(await execution.execute(one.creation)).toMatchObject({ result: "retry", reason: "Doubtful" });
     expect([execution.writes, await one.phase()]).toEqual([[], "Running"]);
   });
@@ -210,7 +214,7 @@ describe("create-remediation", () => {
       { kind: "Condition", conditionType: "Ready", conditionStatus: "Unknown", since: time, seenAt: time } as const,
     ];
     const spec = silent.spec({ evidence });
-    await silent.execution.patch(actions, "remediation-n", { spec });
+    silent.execution.see(actions, await silent.execution.patch<KubeObject>(actions, "remediation-n", { spec }));
     await silent.execution.clock.runFor(600_000);
     const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "n" } };
     const renewed = { ...lease, spec: { renewTime: formatMicroTime(silent.execution.clock.now()) } };

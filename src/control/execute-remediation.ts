@@ -1,19 +1,20 @@
-// Commands on remediations of whatever kind. One is made only after node, lease and action were read live and judged
+// Commands on remediations of whatever kind. One is made only after node and kubelet's lease were read live and judged
 // once more; its name says what it is for, so that it is made once however often it is asked for.
 
 import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
 import { nodeNameKey } from "../api/node-health-check-contract.ts";
 import { formatTime } from "../api/time.ts";
-import type { Command, Context, ObjectTarget, Outcome } from "../decide/decision.ts";
+import type { Command, Context, ObjectTarget, Outcome, Target } from "../decide/decision.ts";
 import { checkHold } from "../decide/health-check/holds.ts";
 import { healthOf, isUnhealthy } from "../decide/health-check/node-health.ts";
 import { unstamped } from "../decide/ledger.ts";
 import { policyHold } from "../decide/safety.ts";
 import { projectNode } from "../snapshot/project-node.ts";
-import { type LiveAction, readAction, writeProgress } from "./execute-action.ts";
+import type { ActionView } from "../snapshot/views.ts";
+import { updateAction } from "./execute-action.ts";
 import { doubt, isOver, readLive } from "./execute-start.ts";
 import { alreadySo, done, type Execution, overLive } from "./execution.ts";
-import { isAlreadyExists, isNotFound } from "./outcome.ts";
+import { isAlreadyExists, isNotFound, Stale } from "./outcome.ts";
 import { keyOf, metadataBody, patchBound, statusBody } from "./patch.ts";
 
 type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
@@ -23,27 +24,35 @@ type Live = Awaited<ReturnType<typeof readLive>>;
 const doubtedMs = 10_000;
 
 export async function createRemediation(command: Of<"create-remediation">, execution: Execution): Promise<Outcome> {
-  const action = await readAction(command.action, execution);
-  const { phase } = action.status ?? {};
+  const action = seenAction(command.action, execution);
+  const { phase } = action.status;
   if (isOver(phase) || phase === "DryRun" || action.spec.dryRun) return alreadySo;
   const live = await readLive(action.spec, execution);
-  if (action.status?.startedAt !== undefined || isUnderWay(action, execution)) {
+  if (action.status.startedAt !== undefined || isUnderWay(action, execution)) {
     const why = recovered(action, live, execution);
     if (why !== undefined) return { result: "retry", reason: "Doubtful", message: why, afterMs: doubtedMs };
     return create(command, execution);
   }
   const why = doubt(action, live, execution);
   if (why !== undefined) {
-    await writeProgress(action, { phase: "Abandoned", outcome: why, waitingFor: null }, execution);
-    return done;
+    const { name, uid, resourceVersion } = action;
+    const progress = { phase: "Abandoned", outcome: why, waitingFor: null } as const;
+    return updateAction({ kind: "update-action", why, action: { name, uid }, resourceVersion, progress }, execution);
   }
   const held = startHold(action, execution);
   if (held !== undefined) return { result: "retry", reason: "Held", message: held, afterMs: doubtedMs };
   return create(command, execution);
 }
 
+/** Not read again: it has been seen as it is stored, and whoever changed it since is met when it is written next. */
+function seenAction({ name, uid }: Target, { picture }: Execution): ActionView {
+  const action = picture.action(name);
+  if (action?.uid !== uid) throw new Stale(`NodeAction ${name} is another one now, or gone.`);
+  return action;
+}
+
 /** A step before has its object: only the entry in the ledger is new. */
-function isUnderWay({ spec }: LiveAction, { picture: { checks } }: Execution): boolean {
+function isUnderWay({ spec }: ActionView, { picture: { checks } }: Execution): boolean {
   const check = checks.check(spec.askedBy.name);
   return (
     check?.uid === spec.askedBy.uid && check !== undefined && checks.remediationsOf(check, spec.node.name).length > 0
@@ -51,7 +60,7 @@ function isUnderWay({ spec }: LiveAction, { picture: { checks } }: Execution): b
 }
 
 /** The next step of what has begun: the node need not be sick as it was at first, but it must still be. */
-function recovered({ spec }: LiveAction, { node }: Live, execution: Execution): string | undefined {
+function recovered({ spec }: ActionView, { node }: Live, execution: Execution): string | undefined {
   const { picture, clock } = execution;
   if (node === undefined) return `Node ${spec.node.name} (${spec.node.uid}) is gone.`;
   const check = picture.checks.check(spec.askedBy.name);
@@ -61,7 +70,7 @@ function recovered({ spec }: LiveAction, { node }: Live, execution: Execution): 
 }
 
 /** What may have come between the entry in the ledger and now. */
-function startHold({ spec }: LiveAction, execution: Execution): string | undefined {
+function startHold({ spec }: ActionView, execution: Execution): string | undefined {
   const { picture, clock, settings, epoch } = execution;
   const context: Context = { picture, now: clock.now(), settings, epoch };
   const check = picture.checks.check(spec.askedBy.name);

@@ -78,7 +78,7 @@ export function isOver(phase: Phase | undefined): boolean {
 }
 
 /** Why the action must not start after all. */
-export function doubt({ spec }: LiveAction, live: Live, execution: Execution): string | undefined {
+export function doubt({ spec }: Pick<LiveAction, "spec">, live: Live, execution: Execution): string | undefined {
   const { picture, clock, settings, epoch } = execution;
   const unfit = unfitFor(spec, live);
   if (unfit !== undefined) return unfit;

@@ -176,11 +176,14 @@ export class Turns {
     this.#askWhatHasNotBegun();
   }
 
-  /** What is written down and has not begun is held by what holds back starts, which may be any of what has changed. */
+  /**
+   * What is written down and has not begun is held by what holds back starts, which may be any of what has changed. Not
+   * remediations: they are begun by their node's rule, and there may be hundreds.
+   */
   #askWhatHasNotBegun(): void {
     if (this.#asked.size === 0 && !this.#mustArbitrate) return;
-    for (const { name, status } of this.#picture.openActions()) {
-      if (status.startedAt === undefined) this.#asked.add(`action/${name}`);
+    for (const { name, spec, status } of this.#picture.openActions()) {
+      if (status.startedAt === undefined && spec.method !== "Remediate") this.#asked.add(`action/${name}`);
     }
   }
 

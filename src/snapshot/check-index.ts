@@ -34,6 +34,7 @@ export class CheckIndex implements CheckPicture {
   readonly #remediations = new Ordered<RemediationView>();
   /** By check uid and node. */
   readonly #remediationsByNode = new Grouped<RemediationView>();
+  readonly #remediationsByCheck = new Grouped<RemediationView>();
   readonly #remediatedNodes = new Grouped<string>();
   /** Those that are ours to carry out, by node. */
   readonly #own = new Grouped<RemediationView>();
@@ -86,6 +87,9 @@ export class CheckIndex implements CheckPicture {
   }
   remediationsOf({ uid }: CheckView, nodeName: string): readonly RemediationView[] {
     return this.#remediationsByNode.of(`${uid} ${nodeName}`);
+  }
+  remediationsBy({ uid }: CheckView): readonly RemediationView[] {
+    return this.#remediationsByCheck.of(uid);
   }
   remediatedNodes({ uid }: CheckView): readonly string[] {
     return this.#remediatedNodes.of(uid);
@@ -177,6 +181,7 @@ export class CheckIndex implements CheckPicture {
     const ownNode = (one: RemediationView | undefined) => (one?.own === undefined ? undefined : one.nodeName);
     this.#own.move(key, { from: ownNode(before), to: ownNode(after), value: after });
     this.#remediationsByNode.move(key, { from: groupOf(before), to: groupOf(after), value: after });
+    this.#remediationsByCheck.move(key, { from: before?.checkUid, to: after?.checkUid, value: after });
     for (const one of [before, after]) if (one !== undefined) this.#countRemediated(one);
     this.#mark("cluster");
     for (const { nodeName, checkUid } of [before, after].flatMap(one => one ?? [])) {

@@ -31,6 +31,8 @@ export type CheckPicture = {
 
   /** Of the node and the check, also those that are being deleted. */
   remediationsOf(check: CheckView, nodeName: string): readonly RemediationView[];
+  /** Of the check, on whatever node. */
+  remediationsBy(check: CheckView): readonly RemediationView[];
   /** The nodes that the check has remediations of, whether or not they exist. */
   remediatedNodes(check: CheckView): readonly string[];
   remediation(object: KindName & { readonly namespace?: string; readonly name: string }): RemediationView | undefined;

@@ -39,6 +39,8 @@ export type CheckView = MetaView & {
   /** It cannot be understood: nothing starts until it is mended. */
   readonly invalid?: string;
   readonly status: Omit<NodeHealthCheckStatus, "conditions">;
+  /** The kinds of the remediations that its status names, each once. */
+  readonly toldKinds: readonly KindName[];
   readonly conditions: readonly ConditionView[];
 };
 

@@ -17,13 +17,15 @@ import {
 import { selectorOf } from "../api/selector.ts";
 import { type Millis, parseNanoseconds, parseTime, secondMs } from "../api/time.ts";
 import { ownRemediationKinds } from "../api/remediation.ts";
-import type {
-  CheckView,
-  NodeLeaseView,
-  OwnRemediation,
-  RemediationView,
-  TemplateView,
-  UpgradeView,
+import {
+  type CheckView,
+  keyOfKind,
+  type KindName,
+  type NodeLeaseView,
+  type OwnRemediation,
+  type RemediationView,
+  type TemplateView,
+  type UpgradeView,
 } from "./check-views.ts";
 import { looksLike } from "./looks-like.ts";
 import { conditionsOf, metaOf, ownersOf } from "./project-meta.ts";
@@ -41,9 +43,19 @@ export function projectCheck(raw: KubeObject, previous: CheckView | undefined): 
     generation,
     ...(isKnown ? meaningOf(previous) : readMeaning(raw)),
     status,
+    toldKinds: kindsIn(status),
     conditions: conditionsOf(conditions),
   };
   return previous !== undefined && looksLike(previous, view) ? previous : view;
+}
+
+function kindsIn({ unhealthyNodes = [] }: CheckView["status"]): readonly KindName[] {
+  const kinds = new Map<string, KindName>();
+  for (const { resource } of unhealthyNodes.flatMap(({ remediations = [] }) => remediations)) {
+    const { apiVersion, kind } = resource;
+    if (apiVersion && kind) kinds.set(keyOfKind({ apiVersion, kind }), { apiVersion, kind });
+  }
+  return [...kinds.values()];
 }
 
 type Meaning = Pick<

@@ -23,11 +23,13 @@ export function decideCheck(name: string, context: Context): Decision {
   const storm = stormOf(check, gate, context.now);
   const hold = checkHold(check, context);
   const sight = sightOf(check, context);
-  const findings: Findings = { disabling: disablingOf(check, context), hold, storm, sight };
+  const nodes = context.picture.checks.notHealthy(check);
+  const notHealthy = nodes.map(node => ({ node, health: healthOf(node, check, context) }));
+  const findings: Findings = { disabling: disablingOf(check, context), hold, storm, sight, notHealthy };
   // What has not been listed yet after a start is no news of the check.
   const isPending = findings.disabling?.reason === "RemediationTemplatePending" || sight === "Pending";
   const update = isPending ? undefined : statusUpdate(check, findings, context);
-  const dues = context.picture.checks.notHealthy(check).map(node => healthOf(node, check, context).dueAt);
+  const dues = notHealthy.map(({ health }) => health.dueAt);
   const told: Decision = {
     ...nothing,
     commands: update === undefined ? [] : [update],
@@ -41,10 +43,8 @@ export function decideCheck(name: string, context: Context): Decision {
 /** When a step has had its time: another node may then have nothing left to try. */
 function stepEnds(check: CheckView, { picture: { checks } }: Context): readonly number[] {
   const timeouts = check.steps.flatMap(({ timeoutMs }) => timeoutMs ?? []);
-  return checks
-    .remediatedNodes(check)
-    .flatMap(node => checks.remediationsOf(check, node))
-    .flatMap(({ createdAt }) => timeouts.map(timeout => createdAt + timeout));
+  if (timeouts.length === 0) return [];
+  return checks.remediationsBy(check).flatMap(({ createdAt }) => timeouts.map(timeout => createdAt + timeout));
 }
 
 function refusalsOf({ name }: CheckView, { disabling, hold }: Findings): Decision["refusals"] {

@@ -1,7 +1,7 @@
 // What may hold back the start of a remediation beyond its node: the gate, a storm, a pause, an upgrade, an edit while
 // others run, and the rules for the control plane. None of it stops what has begun.
 
-import type { CheckView } from "../../snapshot/check-views.ts";
+import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import { formatTime } from "../../api/time.ts";
 import type { NodeView, PodView } from "../../snapshot/views.ts";
 import type { Limit } from "../caps.ts";
@@ -56,7 +56,8 @@ function paused({ name, effective: { pauseRequests } }: CheckView): Objection | 
 
 /** Selector and remediations are locked while something is remediated: what is written now holds after that. */
 export function edited(check: CheckView, { picture }: Context): Objection | undefined {
-  const under = picture.checks.remediatedNodes(check).filter(node => isMadeUnderAnother(check, node, { picture }));
+  const made = picture.checks.remediationsBy(check).filter(one => isUnderAnother(one, check));
+  const under = [...new Set(made.map(({ nodeName }) => nodeName))].sort();
   const [first] = under;
   if (first === undefined) return undefined;
   const others = under.length === 1 ? "" : ` and ${under.length - 1} more`;
@@ -72,9 +73,11 @@ export function isMadeUnderAnother(
   nodeName: string,
   { picture: { checks } }: Pick<Context, "picture">,
 ): boolean {
-  return checks
-    .remediationsOf(check, nodeName)
-    .some(({ madeUnder }) => madeUnder !== undefined && madeUnder !== check.madeUnder);
+  return checks.remediationsOf(check, nodeName).some(one => isUnderAnother(one, check));
+}
+
+function isUnderAnother({ madeUnder }: RemediationView, check: CheckView): boolean {
+  return madeUnder !== undefined && madeUnder !== check.madeUnder;
 }
 
 function closed(check: CheckView, gate: Gate): Objection | undefined {

@@ -12,7 +12,7 @@ import type { Context, ConditionChange, RemediationCommand } from "../decision.t
 import type { Objection } from "../safety.ts";
 import { isOver } from "./course.ts";
 import { isMadeBy } from "./manifest.ts";
-import { healthOf, isHealthy, isUnhealthy, wellSince } from "./node-health.ts";
+import { type Health, healthOf, isHealthy, isUnhealthy, wellSince } from "./node-health.ts";
 import { type Storm, stormConditions } from "./storm.ts";
 import type { Disabling, Sight } from "./templates.ts";
 
@@ -26,7 +26,11 @@ export type Findings = {
   readonly hold: Objection | undefined;
   readonly storm: Storm;
   readonly sight: Sight;
+  readonly notHealthy: readonly Seen[];
 };
+
+/** A node, and how it stands in the eyes of the check. */
+type Seen = { readonly node: NodeView; readonly health: Health };
 
 /** As many as the kind's schema takes. */
 const entriesMax = 2_000;
@@ -36,7 +40,7 @@ const messageMax = 4_096;
 
 /** Undefined: what is written says it already. */
 export function statusUpdate(check: CheckView, findings: Findings, context: Context): RemediationCommand | undefined {
-  const entries = entriesOf(check, context);
+  const entries = entriesOf(check, findings, context);
   const status = statusOf(check, { findings, entries }, context);
   const conditions = conditionsOf(check, findings, context);
   if (isWritten(check, status) && sameConditions(check.conditions, conditions)) return undefined;
@@ -52,9 +56,9 @@ function isWritten({ status }: CheckView, shall: Status): boolean {
   return Object.entries(shall).every(([field, value]) => isEqual(status[field as keyof Status], value));
 }
 
-type Seen = { readonly findings: Findings; readonly entries: readonly Entry[] };
+type Told = { readonly findings: Findings; readonly entries: readonly Entry[] };
 
-function statusOf(check: CheckView, { findings, entries }: Seen, { picture: { checks } }: Context): Status {
+function statusOf(check: CheckView, { findings, entries }: Told, { picture: { checks } }: Context): Status {
   const observedNodes = checks.selectedCount(check);
   const told = { observedGeneration: check.generation, observedNodes, ...phaseOf(check, findings, entries) };
   // Of remediations that we may not read, what was written while we could stays.
@@ -81,22 +85,24 @@ function phaseOf(
 }
 
 /** Those that are unhealthy or remediated, also where the node itself is gone; in the order of names. */
-function entriesOf(check: CheckView, context: Context): readonly Entry[] {
+function entriesOf(check: CheckView, { notHealthy }: Findings, context: Context): readonly Entry[] {
   const { picture, now } = context;
   const { checks } = picture;
-  const nodes = new Map<string, NodeView | undefined>();
-  for (const node of checks.notHealthy(check)) nodes.set(node.name, node);
-  for (const name of checks.remediatedNodes(check)) nodes.set(name, picture.node(name));
-  return [...nodes]
+  const seenByName = new Map<string, Seen | undefined>(notHealthy.map(seen => [seen.node.name, seen]));
+  for (const name of checks.remediatedNodes(check)) {
+    if (seenByName.has(name)) continue;
+    const node = picture.node(name);
+    seenByName.set(name, node && { node, health: healthOf(node, check, context) });
+  }
+  return [...seenByName]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([name, node]) => {
+    .flatMap(([name, seen]) => {
       const made = checks.remediationsOf(check, name);
-      const isDue = node !== undefined && isUnhealthy(healthOf(node, check, context), now);
-      if (made.length === 0) return isDue ? { name } : [];
+      if (made.length === 0) return seen !== undefined && isUnhealthy(seen.health, now) ? { name } : [];
       const remediations = [...made]
         .sort((a, b) => a.createdAt - b.createdAt || (a.uid < b.uid ? -1 : 1))
         .map(remediation);
-      return { name, remediations, ...(node === undefined ? {} : recoveryOf(node, check, context)) };
+      return { name, remediations, ...(seen === undefined ? {} : recoveryOf(seen, check, context)) };
     });
 }
 
@@ -110,8 +116,8 @@ function remediation({ apiVersion, kind, namespace, name, uid, createdAt, timedO
   };
 }
 
-function recoveryOf(node: NodeView, check: CheckView, context: Context): Partial<Entry> {
-  if (!isHealthy(healthOf(node, check, context))) return {};
+function recoveryOf({ node, health }: Seen, check: CheckView, context: Context): Partial<Entry> {
+  if (!isHealthy(health)) return {};
   const isConfirmed = node.annotations[confirmedHealthyKey] !== undefined;
   const stands = context.picture.checks.remediationsOf(check, node.name).some(one => one.deletingSince === undefined);
   return {
@@ -124,7 +130,7 @@ function conditionsOf(check: CheckView, findings: Findings, context: Context): r
   const told = [
     disabledCondition(findings),
     allowedCondition(findings),
-    noTemplateLeft(check, context),
+    noTemplateLeft(check, findings, context),
     ...stormConditions(check, findings.storm),
   ];
   return told.reduce<readonly ConditionChange[]>(withCondition, check.conditions);
@@ -146,24 +152,22 @@ function allowedCondition({ hold, disabling }: Findings): ConditionChange {
 }
 
 /** Nodes on which every remediation was tried in vain. */
-export function nodesWithoutTemplate(check: CheckView, context: Context): readonly string[] {
+function nodesWithoutTemplate(check: CheckView, { notHealthy }: Findings, context: Context): readonly string[] {
   const { picture, now } = context;
-  const { checks } = picture;
-  return checks
-    .notHealthy(check)
-    .filter(node => isUnhealthy(healthOf(node, check, context), now))
-    .filter(({ name }) => {
-      const made = checks.remediationsOf(check, name);
+  return notHealthy
+    .filter(({ health }) => isUnhealthy(health, now))
+    .map(({ node }) => node.name)
+    .filter(name => {
+      const made = picture.checks.remediationsOf(check, name);
       return (
         made.length > 0 && check.steps.every(step => made.some(one => isMadeBy(step, one) && isOver(one, step, now)))
       );
-    })
-    .map(({ name }) => name);
+    });
 }
 
-function noTemplateLeft(check: CheckView, context: Context): ConditionChange {
+function noTemplateLeft(check: CheckView, findings: Findings, context: Context): ConditionChange {
   const type = "NoTemplateLeft";
-  const names = nodesWithoutTemplate(check, context);
+  const names = nodesWithoutTemplate(check, findings, context);
   if (names.length === 0) return { type, status: "False", reason: "TemplatesLeft", message: "" };
   const more = names.length > namesMax ? ` and ${names.length - namesMax} more` : "";
   const message = `Every remediation was tried in vain on ${names.slice(0, namesMax).join(", ")}${more}.`;

@@ -133,12 +133,9 @@ export function wantedKinds(checks: readonly CheckView[]): readonly KindName[] {
 }
 
 /** Those that the check makes now, and those that it made before it was edited, as its status says. */
-function remediationKinds({ steps, status }: CheckView): readonly KindName[] {
-  const made = (status.unhealthyNodes ?? []).flatMap(({ remediations }) => remediations ?? []);
-  return [
-    ...steps.map(({ template: { apiVersion, kind } }) => ({ apiVersion, kind: remediationKind(kind) })),
-    ...made.flatMap(({ resource: { apiVersion, kind } }) => (apiVersion && kind ? { apiVersion, kind } : [])),
-  ];
+function remediationKinds({ steps, toldKinds }: CheckView): readonly KindName[] {
+  const made = steps.map(({ template: { apiVersion, kind } }) => ({ apiVersion, kind: remediationKind(kind) }));
+  return [...made, ...toldKinds];
 }
 
 /**

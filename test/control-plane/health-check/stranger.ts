@@ -52,7 +52,7 @@ export type Remediation = KubeObject & {
 
 /** Installs the kinds, the rights and the account, and begins to serve. */
 export async function aStranger(plane: ControlPlane): Promise<Stranger> {
-  const items = [...[strangers, strangerTemplates, secretives, secretiveTemplates].map(definitionOf), ...rights()];
+  const items = [...strangerDefinitions, ...[secretives, secretiveTemplates].map(definitionOf), ...rights()];
   await succeed(
     plane,
     ["apply", "--server-side", "-f", "-"],
@@ -156,7 +156,7 @@ function ignoreStale(error: unknown): void {
   if (!(error instanceof ApiError) || ![404, 409].includes(error.code)) throw error;
 }
 
-function definitionOf({ plural, kind, version }: Resource): Manifest {
+function definitionOf({ plural, kind, version }: Resource): Manifest & { metadata: { name: string } } {
   const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
   return {
     apiVersion: "apiextensions.k8s.io/v1",
@@ -170,6 +170,8 @@ function definitionOf({ plural, kind, version }: Resource): Manifest {
     },
   };
 }
+
+export const strangerDefinitions = [strangers, strangerTemplates].map(definitionOf);
 
 /** What it needs itself, and what it grants to whoever makes remediations, by the label of the contract. */
 function rights(): Manifest[] {

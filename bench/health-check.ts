@@ -1,0 +1,192 @@
+// How fast health checks are, on a real kube-apiserver, the controller as a process of its own: 1,000 nodes, of which 300
+// fail at once, then one after the other while those are open. Beside it the time in which the same server takes as many
+// plain writes, the live reads by its audit log, and what the process uses.
+//   node scripts/run.mjs bench/health-check.ts [nodes=1000] [sick=300] [singles=20]
+
+import { readFile } from "node:fs/promises";
+import { loadavg } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { apiVersionOf, type Manifest, type Resource } from "../src/api/meta.ts";
+import { nodeHealthChecks } from "../src/api/node-health-check.ts";
+import { nodeLeaseNamespace } from "../src/api/node-health-check-contract.ts";
+import { safetyPolicies } from "../src/api/safety-policy.ts";
+import { formatTime } from "../src/api/time.ts";
+import type { KubeApi } from "../src/control/ports.ts";
+import { namespaces, nodes } from "../src/control/resources.ts";
+import { systemClock } from "../src/kube/system-clock.ts";
+import { addressOf, connectTo, install, ourDefinitions } from "../test/contract/backends.ts";
+import { isUnavailable } from "../test/control-plane/binaries.ts";
+import { strangerDefinitions, strangers, strangerTemplates } from "../test/control-plane/health-check/stranger.ts";
+import { isWrite, readRequests, type Request } from "../test/control-plane/spine/requests.ts";
+import { type ControlPlane, controlPlane } from "../test/control-plane/start.ts";
+import { buildFettle, FettleProcess, writeKubeconfig } from "../test/spine/fettle-process.ts";
+import { inParallel, plainWrites } from "./repair-due.ts";
+import { node, nodeName } from "./settled-cluster.ts";
+
+const words = process.argv.slice(2);
+const numberOf = (name: string, or: number) =>
+  Number(words.find(word => word.startsWith(`${name}=`))?.slice(name.length + 1) ?? or);
+const nodeCount = numberOf("nodes", 1_000);
+const sickCount = numberOf("sick", 300);
+const singleCount = numberOf("singles", 20);
+/** Until then the controller has been started, sees the conditions for the first time and believes when they began. */
+const durationMs = 45_000;
+const user = "fettle";
+
+type Bench = { plane: ControlPlane; api: KubeApi; start: () => Promise<FettleProcess> };
+type Sick = { type: string; since: number };
+
+async function measure({ plane, api, start }: Bench): Promise<object> {
+  await prepare(api);
+  await inParallel(nodeCount, index => makeNode(api, index));
+  // Nothing is sick for longer than it is there, and times are written in whole seconds.
+  await sleep(1_000);
+  const since = Math.floor(systemClock.now() / 1000) * 1000;
+  await inParallel(sickCount, index => turn(api, index, { type: "Burst", since }));
+  const controller = await start();
+  const dueAt = since + durationMs;
+  await sleep(dueAt - 2_000 - systemClock.now());
+  const cpuBefore = await cpuSeconds(controller.pid);
+  await created(plane, sickCount);
+  const cpuOfBurst = (await cpuSeconds(controller.pid)) - cpuBefore;
+  await sleep(5_000);
+
+  const burst = (await ownRequests(plane)).filter(({ at }) => at >= dueAt);
+  const last = lastOf(burst.filter(isCreation));
+  const writes = burst.filter(request => isWrite(request) && request.at <= last);
+  const plainMs = await plainWrites(api, writes.length);
+  const singles = await single(plane, api);
+  const all = (await ownRequests(plane)).filter(({ at }) => at >= dueAt);
+  const lists = all.filter(({ verb }) => verb === "list");
+  return {
+    cluster: `${nodeCount} nodes, ${sickCount} due at once`,
+    "until the last action is open, ms":
+      lastOf(burst.filter(({ verb, resource }) => verb === "create" && resource === "nodeactions")) - dueAt,
+    "until the last remediation object, ms": last - dueAt,
+    "with so many writes": writes.length,
+    "of which the status of the check": writes.filter(({ resource }) => resource === "nodehealthchecks/status").length,
+    "and so many reads": burst.filter(({ verb, at }) => verb === "get" && at <= last).length,
+    "as many plain writes, ms": Math.round(plainMs),
+    ratio: ((last - dueAt) / plainMs).toFixed(2),
+    [`one more while ${sickCount} are open, p50 ms`]: singles[Math.floor(singles.length / 2)],
+    "at most, ms": singles.at(-1),
+    "of so many": singles.length,
+    "live lists": lists.map(({ resource }) => resource).join(" ") || 0,
+    "CPU of the burst, s": cpuOfBurst.toFixed(1),
+    "memory at most, MB": await peakMb(controller.pid),
+  };
+}
+
+async function prepare(api: KubeApi): Promise<void> {
+  const all = "100%";
+  const caps = { repair: { cluster: all, zone: all, perWindow: { nodes: all } } };
+  const policy = { caps, correlatedFailure: { mode: "Disabled" }, settle: { quiet: "0s" } };
+  await api.create(safetyPolicies.resource, {}, manifest(safetyPolicies.resource, "default", policy));
+  await api.create(namespaces, {}, manifest(namespaces, nodeLeaseNamespace, {}));
+  const template = manifest(strangerTemplates, "idle", { template: { spec: { manner: "Wait" } } });
+  await api.create(strangerTemplates, { namespace: "default" }, template);
+  const { apiVersion, kind } = template;
+  const check = {
+    maxUnhealthy: all,
+    unhealthyConditions: [
+      { type: "Burst", status: "True", duration: `${durationMs}ms` },
+      { type: "Single", status: "True", duration: "0s" },
+    ],
+    remediationTemplate: { apiVersion, kind, name: "idle", namespace: "default" },
+  };
+  await api.create(nodeHealthChecks.resource, {}, manifest(nodeHealthChecks.resource, "all", check));
+}
+
+function manifest(resource: Resource, name: string, spec: object): Manifest {
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: { name }, spec };
+}
+
+/** Somebody's: without a claim and without anything of ours on it. */
+async function makeNode(api: KubeApi, index: number): Promise<void> {
+  const { metadata, ...rest } = node(index, `other://${index}`, formatTime(systemClock.now()));
+  const { name, labels = {} } = metadata;
+  const kept = Object.entries(labels).filter(([key]) => !key.includes("karpenter.sh"));
+  await api.create(nodes, {}, { ...rest, metadata: { name, labels: Object.fromEntries(kept) } });
+}
+
+async function turn(api: KubeApi, index: number, { type, since }: Sick): Promise<void> {
+  const lastTransitionTime = formatTime(since);
+  const body = { status: { conditions: [{ type, status: "True", reason: "Bench", message: "", lastTransitionTime }] } };
+  await api.patch(nodes, { name: nodeName(index) }, { type: "strategic", body }, { subresource: "status" });
+}
+
+/** From the request that turned each node sick to the one that creates its remediation, the shortest first. */
+async function single(plane: ControlPlane, api: KubeApi): Promise<number[]> {
+  const indexes = Array.from({ length: singleCount }, (_, index) => sickCount + index);
+  for (const index of indexes) {
+    await turn(api, index, { type: "Single", since: systemClock.now() });
+    await sleep(1_500);
+  }
+  await created(plane, sickCount + singleCount);
+  const requests = await readRequests(plane);
+  const delays = indexes.map(index => {
+    const named = requests.filter(({ name }) => name === nodeName(index));
+    const turned = named.findLast(({ resource, user: who }) => resource === "nodes/status" && who === "admin");
+    return (named.find(isCreation)?.at ?? Number.NaN) - (turned?.at ?? Number.NaN);
+  });
+  return delays.toSorted((a, b) => a - b);
+}
+
+const isCreation = ({ verb, resource, code }: Request) =>
+  verb === "create" && resource === strangers.plural && code < 300;
+
+const ownRequests = async (plane: ControlPlane) => (await readRequests(plane)).filter(one => one.user === user);
+
+const lastOf = (requests: readonly Request[]) => requests.at(-1)?.at ?? Number.NaN;
+
+async function created(plane: ControlPlane, count: number): Promise<void> {
+  for (const end = performance.now() + 300_000; performance.now() < end; await sleep(500)) {
+    if ((await ownRequests(plane)).filter(isCreation).length >= count) return;
+  }
+  throw new Error(`There are not ${count} remediations after 5 min.`);
+}
+
+/** Of all threads of a process. Linux only. */
+async function cpuSeconds(pid: number | undefined): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8");
+  // The name of the program may have spaces; the numbers come after it. Ticks are hundredths of a second.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+async function peakMb(pid: number | undefined): Promise<number> {
+  const text = await readFile(`/proc/${pid}/status`, "utf8");
+  return Math.round(Number(/^VmHWM:\s+(\d+)/m.exec(text)?.[1]) / 1024);
+}
+
+async function run(): Promise<object> {
+  await buildFettle();
+  const plane = await controlPlane({ audit: true, users: [user] });
+  const address = addressOf(plane);
+  const api = connectTo(address);
+  const processes: FettleProcess[] = [];
+  const start = async () => {
+    const kubeconfig = join(plane.dir, user);
+    await writeKubeconfig(kubeconfig, { ...address, token: plane.tokens[user] ?? "" });
+    const flags = ["--provider=none", "--controllers=*,health-checks", "--default-health-check=off"];
+    const others = ["--metrics-bind-address=0", "--leader-elect-resource-namespace=default"];
+    const controller = new FettleProcess("run", "--kubeconfig", kubeconfig, ...flags, ...others);
+    processes.push(controller);
+    return controller;
+  };
+  try {
+    await install(address, [...ourDefinitions(), ...strangerDefinitions]);
+    return await measure({ plane, api, start });
+  } finally {
+    await Promise.all(processes.map(process => process.kill()));
+    await api.close();
+    await plane.stop();
+  }
+}
+
+if (!isUnavailable("etcd", "kube-apiserver")) {
+  const row = await run();
+  console.log(`Health checks on a real kube-apiserver; load ${loadavg()[0]?.toFixed(1)}`);
+  console.table(row);
+}
