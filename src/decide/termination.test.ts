@@ -78,14 +78,14 @@ describe("whose claims", () => {
 });
 
 describe("taint", () => {
-  test("first nobody new comes, then the object is deleted", () => {
+  test("first nobody new comes, then the object is deleted, and the drain begins beside that", () => {
     const first = decided(now, { nodes: [aNode("a")] });
     expect(of(first, "update-node")).toMatchObject([
       { node: { name: "a", uid: "a-uid" }, change: { addTaints: [disruptedTaint], labels: closed } },
     ]);
     expect(kinds(first)).toEqual(["update-node", "update-action"]);
     const second = decided(now, { nodes: [aNode("a", { taints: [disruptedTaint], labels: closed })] });
-    expect(kinds(second)).toEqual(["delete-node", "update-action"]);
+    expect(kinds(second)).toEqual(["update-claim", "delete-node", "update-action"]);
   });
 
   test("a node without our finalizer gets it before it is deleted, else its pods would go with it", () => {
@@ -104,6 +104,15 @@ describe("taint", () => {
   test("no pod is asked before it is seen", () => {
     const decision = decided(now, { nodes: [aNode("a")], pods: [aPod("p", { on: "a" })] });
     expect(kinds(decision)).not.toContain("evict-pod");
+  });
+
+  test("the pods of a silent node that is repaired for that go at once, beside the taint", () => {
+    const silent = { kind: "Condition", conditionType: "Ready", conditionStatus: "Unknown", seenAt: "" } as const;
+    const actions = [anAction("repair-a-uid", { spec: { action: "Repair", evidence: [silent] } })];
+    const nodes = [aNode("a", { ready: "Unknown" })];
+    const decision = decided(now, { nodes, actions, pods: [aPod("p", { on: "a" })] });
+    expect(kinds(decision)).toEqual(expect.arrayContaining(["update-node", "delete-pod"]));
+    expect(kinds(decision)).not.toContain("delete-node");
   });
 
   test("every node of the instance", () => {
