@@ -184,6 +184,18 @@ describe("a move", () => {
     expect(picture.takeDirty()).toContain("action/x");
   });
 
+  test("of several nodes stands for the others when one of them goes", () => {
+    const both = [nodeA, nodeC].map(({ name, uid }) => ({ name, uid }));
+    settled(aFound({ nodes: both }));
+    picture.put("claim", aClaim("a", { pool: "general", ...next, deletingSince: t0 }));
+    expect(picture.moveOf(nodeA.uid)).toBeUndefined();
+    expect(picture.moveOf(nodeC.uid)?.nodes).toEqual(both);
+    picture.remove("pod", web);
+    expect(picture.moveOf(nodeC.uid)).toBeDefined();
+    picture.put("pod", aPod("new", { on: "c" }));
+    expect(picture.moveOf(nodeC.uid)).toBeUndefined();
+  });
+
   test("stands no longer when somebody else's pod is expected where its own would go", () => {
     settled();
     const waiting = aPod("waiting", { phase: "Pending", isUnschedulable: true });

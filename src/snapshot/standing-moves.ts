@@ -144,7 +144,7 @@ export class StandingMoves {
     if (isEqual(roomOf(before), roomOf(after))) return;
     this.#hostChanged(name);
     // What we put on it ourselves before it goes changes nothing for its pods.
-    if (before?.uid !== after?.uid || after?.deletingSince !== undefined) this.#goingChanged(name);
+    if (before?.uid !== after?.uid || after?.deletingSince !== undefined) this.#leaves(name);
     this.#supplyChanged();
   }
 
@@ -166,7 +166,7 @@ export class StandingMoves {
     for (const providerID of new Set([before?.providerID, after?.providerID])) {
       for (const { name } of this.#look.nodesWith(providerID)) {
         this.#hostChanged(name);
-        this.#goingChanged(name);
+        this.#leaves(name);
       }
     }
     this.#supplyChanged();
@@ -192,6 +192,16 @@ export class StandingMoves {
   #hostChanged(name: string): void {
     this.#changed?.hosts.add(name);
     for (const found of this.#foundByTarget.get(name) ?? []) this.#dropOf(found);
+  }
+
+  /** It goes, by the move or otherwise: for those that were to go with it nothing else has changed. */
+  #leaves(name: string): void {
+    this.#changed?.going.add(name);
+    const found = this.#foundByGoing.get(name);
+    if (found === undefined) return;
+    this.#forget(found, name);
+    this.#tell(found);
+    if (!found.move.nodes.some(node => this.#foundByGoing.get(node.name) === found)) this.#dropOf(found);
   }
 
   #goingChanged(name: string): void {
@@ -222,28 +232,21 @@ export class StandingMoves {
 
   #dropOf(found: FoundMove | undefined): void {
     if (found === undefined) return;
-    if (process.env["D2DEBUG"])
-      console.log(
-        "DROP",
-        found.move.batch,
-        found.move.nodes.map(n => n.name).join(),
-        new Error().stack
-          ?.split("\n")
-          .slice(2, 6)
-          .map(l => l.trim().split(" ")[1])
-          .join(" < "),
-      );
-    for (const { uid, name } of found.move.nodes) {
-      if (found.move.stuck.length > 0) this.#stuckCount--;
-      this.#foundByUid.delete(uid);
-      this.#foundByGoing.delete(name);
-    }
+    for (const { name } of found.move.nodes) this.#forget(found, name);
     for (const name of found.places.values()) {
       const users = this.#foundByTarget.get(name);
       if (users?.delete(found) && users.size === 0) this.#foundByTarget.delete(name);
     }
     for (const { name } of found.move.claims) this.#foundByClaim.delete(name);
     this.#tell(found);
+  }
+
+  #forget(found: FoundMove, nodeName: string): void {
+    const node = found.move.nodes.find(({ name }) => name === nodeName);
+    if (node === undefined || this.#foundByGoing.get(nodeName) !== found) return;
+    if (found.move.stuck.length > 0) this.#stuckCount--;
+    this.#foundByUid.delete(node.uid);
+    this.#foundByGoing.delete(nodeName);
   }
 
   #tell({ move }: FoundMove): void {

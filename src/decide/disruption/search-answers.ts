@@ -5,6 +5,7 @@ import type { Picture } from "../../snapshot/picture.ts";
 import type { ActionView } from "../../snapshot/views.ts";
 import { waitsForReplacement } from "../../snapshot/waiting-action.ts";
 import { isTrue } from "../conditions.ts";
+import { isOpen } from "../ledger.ts";
 import type { Reason } from "./candidate.ts";
 
 /** Consolidation must pay, so that only its own answer will do; another reason is served by any that is about this node alone. */
@@ -17,7 +18,8 @@ export function moveFor({ action }: Pick<Reason, "action">, move: Move | undefin
 export function isJudgedAgain(action: ActionView, picture: Pick<Picture, "claim" | "moveOf">): boolean {
   const { batch, replacements = [], node } = action.spec;
   const isThere = ({ name }: { name: string }) => isTrue(picture.claim(name)?.conditions ?? [], "Initialized");
-  if (!waitsForReplacement(action) || action.isProvisional || !replacements.every(isThere)) return false;
+  if (!isOpen(action) || !waitsForReplacement(action) || action.isProvisional || !replacements.every(isThere))
+    return false;
   const move = picture.moveOf(node.uid);
   return move?.batch !== batch || move?.stuck.length !== 0;
 }

@@ -28,6 +28,8 @@ export type Questions = {
   readonly termsByPool: ReadonlyMap<string, Consolidation.Terms>;
   /** By name: candidates whose price nobody knows. */
   readonly unpriced: readonly NodeView[];
+  /** By batch: nodes that were launched for it, and are nobody else's until it is over. */
+  readonly reserved: ReadonlyMap<string, readonly string[]>;
   /** By name: initialized, and nobody takes them away. Those that are young take nothing that saves money. */
   readonly targets: readonly string[];
   readonly youngOnes: ReadonlySet<string>;
@@ -43,6 +45,8 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
   const unpriced: NodeView[] = [];
   const targets: string[] = [];
   const youngOnes = new Set<string>();
+  const reserved = reservedBy(picture);
+  const isReserved = new Set([...reserved.values()].flat());
   const totals = new Totals(gathering);
   for (const node of picture.nodes()) {
     effort.work += 20;
@@ -55,7 +59,7 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
     const candidate = claim && candidateOf(node, context);
     const found = candidate && dueOf(candidate, context);
     const isTarget = claim === undefined || node.labels[initializedKey] === "true";
-    if (isTarget) targets.push(node.name);
+    if (isTarget && !isReserved.has(node.name)) targets.push(node.name);
     if (claim !== undefined && isYoung(claim, picture)) youngOnes.add(node.name);
     if (candidate === undefined || found === undefined || found.block !== undefined || !needsMove(candidate)) continue;
     const move = moveFor(found.reason, picture.moveOf(node.uid));
@@ -68,7 +72,21 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
     }
   }
   due.sort((a, b) => a.reason.dueAt - b.reason.dueAt || (a.candidate.node.name < b.candidate.node.name ? -1 : 1));
-  return { plans, due, savers, termsByPool: totals.terms(), unpriced, targets, youngOnes };
+  return { plans, due, savers, termsByPool: totals.terms(), unpriced, reserved, targets, youngOnes };
+}
+
+function reservedBy(picture: ClusterPicture): ReadonlyMap<string, readonly string[]> {
+  const reserved = new Map<string, readonly string[]>();
+  for (const action of picture.openActions()) {
+    const { batch = action.name, replacements = [] } = action.spec;
+    if (!waitsForReplacement(action) || replacements.length === 0) continue;
+    const claims = replacements.flatMap(({ name }) => picture.claim(name) ?? []);
+    reserved.set(
+      batch,
+      claims.flatMap(claim => picture.nodesOf(claim).map(({ name }) => name)),
+    );
+  }
+  return reserved;
 }
 
 function saver({ node, claim, pool }: Candidate, price: number): Consolidation.Candidate {

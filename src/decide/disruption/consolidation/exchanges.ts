@@ -8,7 +8,7 @@ import { refusedBy } from "./terms.ts";
 /** The least share of their price that makes more nodes of fewer. */
 const moreNodesSave = 0.2;
 /** The least share of their price for which several go together. */
-const togetherSave = 0.1;
+const togetherSave = 0.15;
 /** So many groups in a row without a saving, and there is no hope for those that disturb more. */
 const failuresMax = 3;
 
