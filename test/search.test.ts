@@ -126,7 +126,8 @@ describe("what is kept from one search to the next", () => {
     ["a cordoned node", picture => picture.put("node", { ...room("n"), isCordoned: true }), "claim"],
     ["a node that goes", picture => picture.put("node", { ...room("n"), deletingSince: t0 }), "claim"],
     ["a node that is gone", picture => picture.remove("node", room("n")), "claim"],
-    ["a daemon set, for which everything is taken in anew", picture => picture.put("daemon-set", daemons), "node"],
+    ["a daemon set", picture => picture.put("daemon-set", daemons), "node"],
+    ["a namespace", picture => picture.put("namespace", { name: "new", labels: {} }), "node"],
   ])("takes in what has changed: %s", async (_, change, on) => {
     const world = new World([pending("first")]);
     world.picture.put("node", room("n"));

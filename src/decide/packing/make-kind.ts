@@ -17,7 +17,7 @@ export function makeKind(picture: PictureParts, { pod, signature, wishes, footpr
   const own = requiredPlaces(pod);
   const intern = (places: readonly SetByKey[]) => places.map(sets => picture.table.intern(sets));
   const ownRequirements = intern(own);
-  const term = (one: Parameters<typeof affinityTerm>[0]) => affinityTerm(one, group, picture.namespaces);
+  const term = (one: Parameters<typeof affinityTerm>[0]) => affinityTerm(one, group, picture.ground.namespaces);
   const count = (terms: readonly AffinityTerm[], key: string) =>
     picture.census.count(
       key,

@@ -2,10 +2,10 @@
 
 import type { Pod } from "../../api/pod.ts";
 import type { Census, Count } from "./census.ts";
+import type { Ground } from "./ground.ts";
 import type { Hosts } from "./hosts.ts";
 import type { Footprint, Kind } from "./kind.ts";
 import type { PoolTemplate } from "./pool-template.ts";
-import type { Namespace } from "./problem.ts";
 import type { RequirementTable } from "./requirements.ts";
 import type { Amounts, ResourceSpace } from "./resources.ts";
 import type { Texts } from "./texts.ts";
@@ -22,7 +22,7 @@ export type PictureParts = {
   readonly hosts: Hosts;
   readonly residents: readonly ReadonlyMap<string, Resident>[];
   readonly pools: readonly PoolTemplate[];
-  readonly namespaces: readonly Namespace[];
+  readonly ground: Pick<Ground, "namespaces">;
   readonly daemons: readonly Pod[];
   readonly kinds: readonly Kind[];
   amounts(pod: Pod): Amounts;

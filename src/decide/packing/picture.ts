@@ -8,6 +8,7 @@ import { admit } from "./admit.ts";
 import { Census, type Count } from "./census.ts";
 import { daemonRoom, daemonsToCome, isDaemon } from "./daemons.ts";
 import type { Effort } from "./effort.ts";
+import { Ground, type GroundChange } from "./ground.ts";
 import { Hosts } from "./hosts.ts";
 import { hostPorts } from "./host-ports.ts";
 import { type Footprint, type Kind, kindSignature, labelsOf, namespaceOf } from "./kind.ts";
@@ -16,13 +17,13 @@ import { domainOn, type OpenNode, sum } from "./node-view.ts";
 import type { PictureParts, Resident } from "./picture-parts.ts";
 import { affinityTerm } from "./pod-terms.ts";
 import { type PoolTemplate, poolTemplate } from "./pool-template.ts";
-import type { ExistingNode, Namespace, Pool, Problem, UpcomingNode } from "./problem.ts";
+import type { ExistingNode, Pool, Problem, UpcomingNode } from "./problem.ts";
 import { joined, RequirementTable, setsOfLabels, setsOfRequirements } from "./requirements.ts";
 import { type Amounts, amountsSignature, podAmounts, ResourceSpace } from "./resources.ts";
 import { makeTemplate, type Template } from "./template.ts";
 import { Texts } from "./texts.ts";
 import { oneOf } from "./value-set.ts";
-import { driverLimits, type Storage, storageOf, volumeNeeds } from "./volumes.ts";
+import { driverLimits, volumeNeeds } from "./volumes.ts";
 import { relax, required, type Wishes, wishesOf } from "./wishes.ts";
 
 export class Picture implements PictureParts {
@@ -34,9 +35,8 @@ export class Picture implements PictureParts {
   readonly residents: Map<string, Resident>[] = [];
   readonly pools: PoolTemplate[] = [];
   readonly upcoming: OpenNode[] = [];
-  readonly storage: Storage;
-  readonly namespaces: readonly Namespace[];
-  readonly daemons: readonly Pod[];
+  readonly ground: Ground;
+  daemons: readonly Pod[];
   /** Pods that use a claim which only one may use. */
   readonly exclusiveUsers = new Map<string, number>();
   readonly kinds: Kind[] = [];
@@ -53,8 +53,7 @@ export class Picture implements PictureParts {
   readonly #seated: { readonly count: Count; readonly domain: number }[] = [];
 
   constructor(problem: Problem) {
-    this.namespaces = problem.namespaces;
-    this.storage = storageOf(problem);
+    this.ground = new Ground(problem);
     const names = new Set<string>();
     for (const { instanceTypes } of problem.pools)
       for (const { allocatable } of instanceTypes) for (const name in allocatable) names.add(name);
@@ -139,7 +138,7 @@ export class Picture implements PictureParts {
     this.#domains(index, -1);
     this.hosts.put(index, existing);
     this.#heldByHost.delete(index);
-    this.hosts.limits[index] = this.storage.limitsByNode.get(name);
+    this.hosts.limits[index] = this.ground.storage.limitsByNode.get(name);
     this.residents[index] ??= new Map();
     for (const kind of this.kinds) if (index < kind.admitted.length) kind.admitted[index] = 0;
     for (const known of this.#filterByCount.values()) if (index < known.length) known[index] = 0;
@@ -164,10 +163,26 @@ export class Picture implements PictureParts {
 
   /** Undefined: nothing is known of its drivers any more. */
   putCsiNode(name: string, csiNode: CsiNode | undefined): void {
-    if (csiNode === undefined) this.storage.limitsByNode.delete(name);
-    else this.storage.limitsByNode.set(name, driverLimits(csiNode));
+    const { limitsByNode } = this.ground.storage;
+    if (csiNode === undefined) limitsByNode.delete(name);
+    else limitsByNode.set(name, driverLimits(csiNode));
     const index = this.hosts.indexByName.get(name);
-    if (index !== undefined) this.hosts.limits[index] = this.storage.limitsByNode.get(name);
+    if (index !== undefined) this.hosts.limits[index] = limitsByNode.get(name);
+  }
+
+  /** Before other pools are offered: kinds that rest on it are made anew then. */
+  putGround(change: GroundChange): void {
+    for (const signature of this.ground.put(change)) {
+      this.#footprintBySignature.delete(signature);
+      for (const pod of this.ground.podsOf(signature)) this.putPod(pod);
+    }
+  }
+
+  /** In the same manner. */
+  putDaemons(daemons: readonly Pod[]): void {
+    this.daemons = daemons;
+    for (const [index, node] of this.hosts.nodes.entries())
+      if (node?.initialized === false) this.#holdForDaemons(index);
   }
 
   /** A pod on a node, as it is now. One that has ended, or that is bound to no node, is removed. */
@@ -328,13 +343,15 @@ export class Picture implements PictureParts {
   }
 
   #enter(index: number, pod: Pod): void {
+    const signature = kindSignature(pod);
     const resident: Resident = {
       pod,
-      footprint: this.#footprint(pod, kindSignature(pod)),
+      footprint: this.#footprint(pod, signature),
       amounts: this.amounts(pod),
       terminating: pod.metadata.deletionTimestamp !== undefined,
     };
     this.residents[index]?.set(podKey(pod), resident);
+    this.ground.enter(signature, podKey(pod), pod);
     this.#hostByPod.set(podKey(pod), index);
     this.occupy(index, resident, 1);
     if (isDaemon(pod)) this.#holdForDaemons(index);
@@ -345,6 +362,7 @@ export class Picture implements PictureParts {
     this.residents[index]?.delete(key);
     this.#hostByPod.delete(key);
     if (resident === undefined) return;
+    this.ground.leave(kindSignature(resident.pod), key);
     this.occupy(index, resident, -1);
     if (isDaemon(resident.pod)) this.#holdForDaemons(index);
   }
@@ -368,9 +386,10 @@ export class Picture implements PictureParts {
       footprint = {
         group: this.census.group(own.namespace, own.labels),
         ports: hostPorts(pod),
-        volumes: volumeNeeds(pod, this.storage),
-        repels: terms.map(term => this.census.repeller(affinityTerm(term, own, this.namespaces))),
+        volumes: volumeNeeds(pod, this.ground.storage),
+        repels: terms.map(term => this.census.repeller(affinityTerm(term, own, this.ground.namespaces))),
       };
+      this.ground.note(signature, pod);
       this.#footprintBySignature.set(signature, footprint);
     }
     return footprint;
@@ -378,11 +397,10 @@ export class Picture implements PictureParts {
 
   // A node that is still coming up has not got all its daemons: what they will need is kept for them.
   #holdForDaemons(index: number): void {
-    if (this.daemons.length === 0) return;
     const before = this.#heldByHost.get(index);
     if (before !== undefined) this.hosts.take(index, before, -1);
     this.#heldByHost.delete(index);
-    if (this.hosts.nodes[index]?.initialized !== false) return;
+    if (this.daemons.length === 0 || this.hosts.nodes[index]?.initialized !== false) return;
     const held = daemonsToCome(this, index);
     this.#heldByHost.set(index, held);
     this.hosts.take(index, held, 1);

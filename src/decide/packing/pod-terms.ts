@@ -20,7 +20,7 @@ export type PodSet = { namespaces: readonly string[] | undefined; selector: Sele
 
 export type AffinityTerm = { key: string; pods: PodSet };
 
-export function affinityTerm(term: PodAffinityTerm, own: PodLabels, namespaces: readonly Namespace[]): AffinityTerm {
+export function affinityTerm(term: PodAffinityTerm, own: PodLabels, namespaces: Iterable<Namespace>): AffinityTerm {
   const selector = merged(term.labelSelector, own.labels, [
     ...(term.matchLabelKeys ?? []).map(key => ({ key, operator: "In" as const })),
     ...(term.mismatchLabelKeys ?? []).map(key => ({ key, operator: "NotIn" as const })),
@@ -61,12 +61,12 @@ function merged(
 function namespacesOf(
   { namespaces = [], namespaceSelector }: PodAffinityTerm,
   own: PodLabels,
-  known: readonly Namespace[],
+  known: Iterable<Namespace>,
 ): readonly string[] | undefined {
   if (namespaceSelector === undefined) return namespaces.length > 0 ? namespaces : [own.namespace];
   const parsed = selectorOf(namespaceSelector);
   if (!parsed.ok) return namespaces;
   if (parsed.value.length === 0) return undefined;
-  const chosen = known.filter(({ metadata }) => matches(parsed.value, metadata.labels));
+  const chosen = [...known].filter(({ metadata }) => matches(parsed.value, metadata.labels));
   return [...new Set([...namespaces, ...chosen.map(({ metadata }) => metadata.name)])];
 }

@@ -28,9 +28,9 @@ export type VolumeNeeds = {
 };
 
 export type Storage = {
-  claimByKey: ReadonlyMap<string, PersistentVolumeClaim>;
-  volumeByName: ReadonlyMap<string, PersistentVolume>;
-  classByName: ReadonlyMap<string, StorageClass>;
+  claimByKey: Map<string, PersistentVolumeClaim>;
+  volumeByName: Map<string, PersistentVolume>;
+  classByName: Map<string, StorageClass>;
   limitsByNode: Map<string, ReadonlyMap<string, number>>;
 };
 

@@ -9,21 +9,17 @@ import type { Plan } from "../../snapshot/placement.ts";
 import type { NodeView, PodView } from "../../snapshot/views.ts";
 import { offerAnew } from "../packing/build.ts";
 import type { Effort } from "../packing/effort.ts";
+import type { GroundChange } from "../packing/ground.ts";
 import { Picture as Packing } from "../packing/picture.ts";
 import { emptyProblem } from "../packing/problem.ts";
 import { solveInSlices } from "../packing/solve.ts";
 import { type Offers, offersAt } from "./offers.ts";
 import { planOf } from "./plan.ts";
-import { daemonShape, hostShape, podShape } from "./shapes.ts";
+import { daemonShape, hostShape, namespaceShape, podShape } from "./shapes.ts";
 
-/** Read when packing begins: with a change in one of them everything is taken in anew. */
-const foundations: ReadonlySet<Kind> = new Set<Kind>([
-  "daemon-set",
-  "namespace",
-  "volume-claim",
-  "volume",
-  "storage-class",
-]);
+type GroundKind = "namespace" | "volume-claim" | "volume" | "storage-class";
+const groundKinds: ReadonlySet<Kind> = new Set<GroundKind>(["namespace", "volume-claim", "volume", "storage-class"]);
+type Named = { readonly kind: GroundKind; readonly name: string; readonly namespace?: string };
 
 /** What searches intern stays; after so many of them it is time to forget it. */
 const searchesMax = 1_000;
@@ -42,6 +38,8 @@ export class PackingModel {
   #searchCount = 0;
   readonly #nodes = new Set<string>();
   readonly #csiNodes = new Set<string>();
+  readonly #ground = new Map<string, Named>();
+  #areDaemonsChanged = false;
   readonly #pods = new Map<string, Pick<PodView, "namespace" | "name">>();
 
   constructor(picture: ClusterPicture) {
@@ -85,12 +83,18 @@ export class PackingModel {
 
   #changed(kind: Kind, view: View): void {
     if (this.#packing === undefined) return;
-    if (foundations.has(kind)) this.#packing = undefined;
     // The kind says which view it is.
+    if (groundKinds.has(kind)) this.#groundChanged({ ...(view as Named), kind: kind as GroundKind });
+    if (kind === "daemon-set") this.#areDaemonsChanged = true;
     if (kind === "pod") this.#podChanged(view as PodView);
     if (kind === "node") this.#nodes.add((view as NodeView).name);
     if (kind === "csi-node") this.#csiNodes.add((view as { name: string }).name);
     if (kind === "claim" || kind === "action") for (const name of this.#nodesBy(kind, view)) this.#nodes.add(name);
+  }
+
+  #groundChanged({ kind, name, namespace }: Named): void {
+    const named = { kind, name, ...(namespace === undefined ? {} : { namespace }) };
+    this.#ground.set([kind, namespace, name].join("/"), named);
   }
 
   #podChanged({ namespace, name }: PodView): void {
@@ -109,7 +113,8 @@ export class PackingModel {
     for (;;) {
       if (this.#packing === undefined || this.#searchCount >= searchesMax) this.#packing = this.#begun();
       const packing = this.#packing;
-      if (this.#nodes.size > 0) yield* this.#takeNodes(packing, effort);
+      if (this.#ground.size > 0 || this.#areDaemonsChanged) yield* this.#takeGround(packing, effort);
+      else if (this.#nodes.size > 0) yield* this.#takeNodes(packing, effort);
       else if (this.#pods.size > 0) yield* this.#takePods(packing, effort);
       else {
         this.#searchCount++;
@@ -122,6 +127,8 @@ export class PackingModel {
     const picture = this.#picture;
     this.#searchCount = 0;
     this.#csiNodes.clear();
+    this.#ground.clear();
+    this.#areDaemonsChanged = false;
     const nodes = picture.nodes().map(node => hostShape(node, picture.claimOf(node)));
     for (const { name } of picture.nodes()) this.#nodes.add(name);
     for (const pod of picture.every("pod")) if (pod.nodeName !== undefined) this.#podChanged(pod);
@@ -129,13 +136,44 @@ export class PackingModel {
     return new Packing({
       ...emptyProblem,
       nodes,
-      daemons: [...picture.every("daemon-set")].map(daemonShape),
-      namespaces: [...picture.every("namespace")].map(({ name, labels }) => ({ metadata: { name, labels } })),
+      daemons: this.#daemons(),
+      namespaces: [...picture.every("namespace")].map(namespaceShape),
       claims: [...picture.every("volume-claim")].flatMap(({ claim }) => claim ?? []),
       volumes: [...picture.every("volume")].map(({ volume }) => volume),
       storageClasses: [...picture.every("storage-class")].map(({ storageClass }) => storageClass),
       csiNodes: [...picture.every("csi-node")].map(({ csiNode }) => csiNode),
     });
+  }
+
+  #daemons(): Pod[] {
+    return [...this.#picture.every("daemon-set")].map(daemonShape);
+  }
+
+  *#takeGround(packing: Packing, effort: Effort): Generator<void, void> {
+    if (this.#areDaemonsChanged) packing.putDaemons(this.#daemons());
+    this.#areDaemonsChanged = false;
+    for (const [key, named] of this.#ground) {
+      this.#ground.delete(key);
+      packing.putGround(this.#groundOf(named));
+      effort.work += 10 + packing.effort();
+      yield;
+    }
+  }
+
+  #groundOf({ kind, name, namespace = "" }: Named): GroundChange {
+    const picture = this.#picture;
+    switch (kind) {
+      case "volume-claim":
+        return { kind: "claim", key: `${namespace}/${name}`, claim: picture.get(kind, name, namespace)?.claim };
+      case "volume":
+        return { kind: "volume", key: name, volume: picture.get(kind, name)?.volume };
+      case "storage-class":
+        return { kind: "class", key: name, storageClass: picture.get(kind, name)?.storageClass };
+      case "namespace": {
+        const view = picture.get(kind, name);
+        return { kind: "namespace", key: name, namespace: view && namespaceShape(view) };
+      }
+    }
   }
 
   *#takeNodes(packing: Packing, effort: Effort): Generator<void, void> {

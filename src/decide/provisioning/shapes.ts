@@ -6,9 +6,9 @@ import type { Pod } from "../../api/pod.ts";
 import { formatTime } from "../../api/time.ts";
 import { initializedKey, registeredKey } from "../../api/well-known.ts";
 import type { NodeClassRef } from "../../snapshot/picture.ts";
-import type { ClaimView, DaemonSetView, NodeView, PodView } from "../../snapshot/views.ts";
+import type { ClaimView, DaemonSetView, NamespaceView, NodeView, PodView } from "../../snapshot/views.ts";
 import { isEphemeralTaint } from "../initialization.ts";
-import type { ExistingNode, UpcomingNode } from "../packing/problem.ts";
+import type { ExistingNode, Namespace, UpcomingNode } from "../packing/problem.ts";
 import { setsOfRequirements } from "../packing/requirements.ts";
 import { allows } from "../packing/value-set.ts";
 
@@ -30,15 +30,21 @@ export function podShape(view: PodView, nodeName?: string): Pod {
       ...(ownerKind === "DaemonSet" ? { ownerReferences: [daemonOwner] } : {}),
       ...(isStatic ? { ownerReferences: [nodeOwner] } : {}),
     },
-    spec: {
-      ...(needs?.spec ?? noContainers),
-      ...(nodeName === undefined ? {} : { nodeName }),
-      ...(volumeClaims.length === 0 ? {} : { volumes: volumeClaims.map(claimVolume) }),
-    },
+    spec: specOf(needs?.spec ?? noContainers, nodeName, volumeClaims),
     status: {
       ...(nodeName === undefined ? {} : { phase: view.phase }),
       ...(needs?.allocated ? { containerStatuses: needs.allocated, initContainerStatuses: needs.allocated } : {}),
     },
+  };
+}
+
+// The same object for pods of one template wherever it can be: packing looks at it once then.
+function specOf(spec: Pod["spec"], nodeName: string | undefined, volumeClaims: readonly string[]): Pod["spec"] {
+  if (nodeName === undefined && volumeClaims.length === 0) return spec;
+  return {
+    ...spec,
+    ...(nodeName === undefined ? {} : { nodeName }),
+    ...(volumeClaims.length === 0 ? {} : { volumes: volumeClaims.map(claimVolume) }),
   };
 }
 
@@ -48,6 +54,10 @@ function claimVolume(claimName: string) {
 
 export function daemonShape({ namespace, name, labels, needs }: DaemonSetView): Pod {
   return { metadata: { name, namespace, labels, ownerReferences: [daemonOwner] }, spec: needs.spec };
+}
+
+export function namespaceShape({ name, labels }: NamespaceView): Namespace {
+  return { metadata: { name, labels } };
 }
 
 /**
