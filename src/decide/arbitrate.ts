@@ -121,8 +121,7 @@ type End = { readonly commands: readonly Command[]; readonly refusal?: Refusal }
 function endsOf(group: readonly Case[], pass: Pass): readonly End[] {
   const apart = separated(group, pass.context);
   if (apart !== undefined) return group.map(({ proposal }) => ({ commands: [], refusal: refusal(proposal, apart) }));
-  const trial = { ...pass, spent: new Map(pass.spent), owners: new Map(pass.owners) };
-  const tried = group.length === 1 ? [] : group.map(one => ({ one, verdict: judge(one, trial).verdict }));
+  const tried = group.length === 1 ? [] : attempt(group, pass);
   const holder = tried.flatMap(({ one, verdict }) => ("objection" in verdict ? { one, ...verdict } : []))[0];
   if (holder === undefined) return group.map(one => endOf(one, pass));
   return tried.map(({ one, verdict }) => {
@@ -131,6 +130,12 @@ function endsOf(group: readonly Case[], pass: Pass): readonly End[] {
     const why = own?.objection ?? heldTogether(one.proposal, holder.one.proposal, holder.objection);
     return { commands: [], refusal: refusal(one.proposal, why) };
   });
+}
+
+/** As it would go; nothing is spent by it. */
+function attempt(group: readonly Case[], pass: Pass): readonly { readonly one: Case; readonly verdict: Verdict }[] {
+  const trial = { ...pass, spent: new Map(pass.spent), owners: new Map(pass.owners) };
+  return group.map(one => ({ one, verdict: judge(one, trial).verdict }));
 }
 
 /** A batch of which one is missing, or which was found for what is no longer so, would do something else. */
