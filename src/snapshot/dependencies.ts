@@ -5,6 +5,7 @@ import { isEqual } from "../api/schema/correlate.ts";
 import { nodeOfLease } from "../api/node-health-check-contract.ts";
 import { matches } from "../api/selector.ts";
 import { doNotRepairKey, launchRecordKey } from "../api/well-known.ts";
+import { isOfEtcd } from "./etcd.ts";
 import type { IndexedPicture } from "./indexed-picture.ts";
 import type { Kind, View } from "./kind.ts";
 import { launchResultOf } from "./launch-result.ts";
@@ -136,6 +137,8 @@ function* byPod(picture: IndexedPicture, change: Change<PodView>): Subjects {
     const isConcerned = claims.length > 0 || isActedOn(picture, nodeName);
     if (isConcerned && isSeenByDisruption(change)) yield `node/${nodeName}`;
   }
+  // Whether a member of etcd serves may hold what is asked for its node, or free it.
+  if (states(change).some(isOfEtcd) && isSeenByDisruption(change)) yield "cluster";
 }
 
 // A reboot may leave pods behind that nobody can stop, with or without a claim.
@@ -242,7 +245,8 @@ function nodesUnder(picture: IndexedPicture, { before, after }: Change<Disruptio
   const isUnder = ({ labels }: PodView) =>
     states({ before, after }).some(({ selector }) => selector !== undefined && matches(selector, labels));
   const pods = picture.podsIn((after ?? before)?.namespace ?? "").filter(isUnder);
-  return [...new Set(pods.flatMap(({ nodeName }) => nodeName ?? []))].map((name): Subject => `node/${name}`);
+  const names = new Set(pods.flatMap(({ nodeName }) => nodeName ?? []));
+  return [...[...names].map((name): Subject => `node/${name}`), ...(pods.some(isOfEtcd) ? ["cluster" as const] : [])];
 }
 
 function byVolumeClaim(picture: IndexedPicture, change: Change<VolumeClaimView>): Subjects {

@@ -3,7 +3,8 @@
 
 import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import { formatTime } from "../../api/time.ts";
-import type { NodeView, PodView } from "../../snapshot/views.ts";
+import { isOfEtcd } from "../../snapshot/etcd.ts";
+import type { NodeView } from "../../snapshot/views.ts";
 import type { Limit } from "../caps.ts";
 import type { Context, Proposal, Veto } from "../decision.ts";
 import type { Objection } from "../safety.ts";
@@ -116,10 +117,6 @@ function etcdGuard(node: NodeView, { picture }: Context): Objection | undefined 
     return { code: "etcd-quorum", message, liftedBy: `${who} allowing one` };
   }
   return undefined;
-}
-
-function isOfEtcd({ namespace, labels }: PodView): boolean {
-  return namespace === "openshift-etcd" || labels["component"] === "etcd" || labels["k8s-app"] === "etcd";
 }
 
 /** One node of the control plane at a time, over all checks and whoever takes one away. */
