@@ -75,6 +75,8 @@ export class PendingPods {
     const [openedAt] = this.#waiting.values();
     return {
       batch: openedAt === undefined ? undefined : { openedAt, lastAt: this.#lastAt },
+      batchCount: this.#waiting.size,
+      expectedCount: this.#placements.size - this.#stuckCount,
       expiresAt: this.#expected.nextAt,
       stuckCount: this.#stuckCount,
       isSupplyChanged: this.#isSupplyChanged,

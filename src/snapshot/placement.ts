@@ -37,6 +37,10 @@ export type Plan = {
 export type Pending = {
   /** Pods of which no search has said anything that still holds: when the first and the last of them came. */
   readonly batch: { readonly openedAt: Instant; readonly lastAt: Instant } | undefined;
+  /** How many they are. */
+  readonly batchCount: number;
+  /** Pods that are expected on a node or claim and not bound yet. */
+  readonly expectedCount: number;
   /** When the first of them has been expected long enough where it was to go. */
   readonly expiresAt: Instant | undefined;
   /** Pods that can go nowhere. */

@@ -6,6 +6,7 @@ import { clusterFamilies } from "./cluster-families.ts";
 import type { Family } from "./family.ts";
 import type { MetricsOptions, Of } from "./measured.ts";
 import { nodeFamilies } from "./node-families.ts";
+import { podFamilies } from "./pod-families.ts";
 import { safetyFamilies } from "./safety-families.ts";
 import { shellFamilies } from "./shell-families.ts";
 
@@ -19,6 +20,7 @@ export function families({ version, settings, now, measured, watches }: MetricsO
   return [
     ...clusterFamilies(of),
     ...nodeFamilies(of),
+    ...podFamilies(of),
     ...safetyFamilies(of),
     ...budgetFamilies(of),
     ...checkFamilies(of),

@@ -22,7 +22,7 @@ const picture = aWorld({
     aNode("b", { ready: "Unknown", allocatable: {}, capacity: {} }),
     aNode("by-hand", { providerID: "", allocatable: {}, capacity: {} }),
   ],
-  pods: [aPod("p", { on: "a" }), aPod("q", { on: "a" }), aPod("r", { phase: "Pending" })],
+  pods: [aPod("p", { on: "a" }), aPod("q", { on: "a" }), aPod("r", { phase: "Pending", isUnschedulable: true })],
   claims: [aClaim("a", { pool: "web" }), aClaim("b", { pool: "web" })],
   pools: [
     aPool("web", {
@@ -90,6 +90,9 @@ test.each([
   'fettle_nodes{nodepool="",ready="True"} 1',
   'fettle_pods{phase="Running"} 2',
   'fettle_pods{phase="Pending"} 1',
+  "karpenter_scheduler_queue_depth 3",
+  "karpenter_scheduler_unschedulable_pods_count 0",
+  "fettle_pods_expected 0",
   'fettle_cap_allowed{cap="repair.cluster",zone=""} 1',
   'fettle_cap_used{cap="repair.cluster",zone=""} 0',
   'fettle_cap_allowed{cap="repair.zone",zone="z1"} 1',
