@@ -3,6 +3,7 @@
 
 import { isEqual } from "../api/schema/correlate.ts";
 import { type Instant, secondMs } from "../api/time.ts";
+import { startHold } from "../decide/actions.ts";
 import { arbitrate, type Candidate } from "../decide/arbitrate.ts";
 import { brakeVeto, decideBlocked } from "../decide/brake.ts";
 import { budgetLimits } from "../decide/budgets.ts";
@@ -48,6 +49,8 @@ export class Turns {
   readonly #asked = new Set<Subject>();
   #mustArbitrate = false;
   #decidedAt = Number.NEGATIVE_INFINITY;
+  /** By the name of an action that has not begun: what held it when it was last asked. */
+  #heldByAction: ReadonlyMap<string, string> = new Map();
   /** Whoever does not lead remembers, and asks nobody. */
   #isInTerm = false;
   readonly #safety = new SafetyMemory();
@@ -113,6 +116,7 @@ export class Turns {
     const { outbreaks } = this.#safety;
     const remembering = { ...context, remembered: this.#repair, vetoes: this.#vetoes(context, this.#repair.health) };
     if (this.#safety.outbreaks !== outbreaks) this.#mustArbitrate = true;
+    this.#askWhatHasNotBegun(remembering);
     const judged = [...this.#asked].flatMap(subject => this.#judge(subject, remembering));
     if (this.#mustArbitrate) judged.push(...this.#arbitrated(remembering));
     this.#asked.clear();
@@ -133,6 +137,11 @@ export class Turns {
     this.ask(this.#picture.takeDirty());
     for (const { subject, decision } of this.standing.all()) if (isDue(decision, context.now)) this.#asked.add(subject);
     this.#recount(context);
+    this.#askWhatHasNotBegun({
+      ...context,
+      remembered: this.#repair,
+      vetoes: this.#vetoes(context, this.#repair.health),
+    });
     const picture = ClusterPicture.rebuilt(this.#picture);
     const remembered = this.#repair.rebuilt({ picture, now: context.now });
     const fresh = { ...context, picture, remembered, vetoes: this.#vetoes({ ...context, picture }, remembered.health) };
@@ -173,18 +182,22 @@ export class Turns {
         if (pool !== undefined) this.#asked.add(`pool/${pool}`);
       }
     }
-    this.#askWhatHasNotBegun();
   }
 
   /**
-   * What is written down and has not begun is held by what holds back starts, which may be any of what has changed. Not
-   * remediations: they are begun by their node's rule, and there may be hundreds.
+   * What is written down and has not begun is held by what holds back starts, which may be any of what has changed: it is
+   * asked where that says otherwise now. Not remediations: they are begun by their node's rule.
    */
-  #askWhatHasNotBegun(): void {
+  #askWhatHasNotBegun(context: Context): void {
     if (this.#asked.size === 0 && !this.#mustArbitrate) return;
-    for (const { name, spec, status } of this.#picture.openActions()) {
-      if (status.startedAt === undefined && spec.method !== "Remediate") this.#asked.add(`action/${name}`);
+    const held = new Map<string, string>();
+    for (const action of this.#picture.openActions()) {
+      if (action.status.startedAt !== undefined || action.spec.method === "Remediate") continue;
+      const { code = "", until = "", message = "" } = startHold(action, context) ?? {};
+      held.set(action.name, `${code} ${until} ${message}`);
+      if (held.get(action.name) !== this.#heldByAction.get(action.name)) this.#asked.add(`action/${action.name}`);
     }
+    this.#heldByAction = held;
   }
 
   #vetoes(context: Context, health: Health): readonly Veto[] {

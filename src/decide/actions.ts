@@ -253,7 +253,7 @@ function start(action: ActionView, context: Context, without?: string): Decision
  * What holds starts back may have changed since the entry was written, by whoever wrote it: the policy, the pool's health,
  * a failure that spreads. What has begun goes on.
  */
-function startHold(action: ActionView, context: Context): Objection | undefined {
+export function startHold(action: ActionView, context: Context): Objection | undefined {
   const { deadline: _deadline, ...asked } = action.spec;
   const { action: wanted, askedBy, message, evidence } = highestReason(action.spec);
   const proposal = { ...asked, action: wanted, askedBy, message, evidence, dueAt: startBefore(action, 0) };
