@@ -135,6 +135,7 @@ class MoveRun {
       podCount: trial.podCount,
     });
     if (unplaced.length > 0) this.#dropLast();
+    else trial.keep();
   }
 
   *#consolidated(

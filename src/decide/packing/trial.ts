@@ -15,6 +15,8 @@ import { needsPlace } from "./what-if.ts";
 
 type Lifted = { readonly index: number; readonly all: readonly Resident[] };
 
+type Limits = Pick<Picture["pools"][number], "limits" | "limitedNodes">;
+
 /** `gone`: hosts that nothing is put on; those of a trial are among them as long as it lasts. */
 export type TrialInput = { readonly picture: Picture; readonly gone: Set<number>; readonly effort: Effort };
 
@@ -26,6 +28,8 @@ export class Trial {
   readonly #lifted: Lifted[] = [];
   readonly #pods: Pod[] = [];
   #search: Search | undefined;
+  /** What of their limits pools had left before it, where it is kept. */
+  #limits: readonly Limits[] = [];
 
   constructor(input: TrialInput) {
     this.#input = input;
@@ -77,6 +81,16 @@ export class Trial {
     return yield* answerOf(search, stuck, this.#input.effort);
   }
 
+  /** It stays for a while: what its new nodes take of the pools' limits is taken from those who are asked next. */
+  keep(): void {
+    const { pools } = this.#input.picture;
+    this.#limits = pools.map(({ limits, limitedNodes }) => ({ limits, limitedNodes }));
+    for (const [index, { limits, nodes }] of this.#search?.pools.entries() ?? []) {
+      const pool = pools[index];
+      if (pool !== undefined) Object.assign(pool, { limits, limitedNodes: nodes });
+    }
+  }
+
   /** The hosts on which pods were put, by the pods' names. */
   places(): Map<string, string> {
     const found = new Map<string, string>();
@@ -93,6 +107,8 @@ export class Trial {
   /** The same in slices; whoever drops it half-way must `undo` the rest. */
   *undoing(): Generator<void, void> {
     const { picture, gone, effort } = this.#input;
+    for (const [index, limits] of this.#limits.entries()) Object.assign(picture.pools[index] ?? {}, limits);
+    this.#limits = [];
     if (this.#search !== undefined) yield* this.#search.undoing(effort);
     this.#search = undefined;
     for (let lifted = this.#lifted.pop(); lifted !== undefined; lifted = this.#lifted.pop()) {

@@ -44,6 +44,7 @@ function* waitingFirst({ standings, question, kept }: Course): Generator<void, v
   kept.push(trial);
   trial.add(question.waiting);
   yield* trial.anywhere();
+  trial.keep();
 }
 
 function verdictOf({ question, savings, stays, standings }: Course): Verdict {

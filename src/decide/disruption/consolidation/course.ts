@@ -37,6 +37,7 @@ export function* attempt(
       return found;
     }
     isKept = true;
+    trial.keep();
     for (const saving of found) savings.push(saving);
     standings.took(found);
     return undefined;

@@ -59,8 +59,8 @@ export class Replacements {
       : node.requirements;
     const sets = isSpot ? setsOfRequirements(requirements) : open;
     const kept = possible.flatMap((type): Priced[] => {
-      const price = Math.max(...this.#offered(type, sets).map(offer => offer.price));
-      return Number.isFinite(price) && price < most ? [{ type, price }] : [];
+      const prices = this.#offered(type, sets).map(offer => offer.price);
+      return prices.length > 0 && Math.max(...prices) < most ? [{ type, price: Math.min(...prices) }] : [];
     });
     const isSpotToSpot = isForSpot && isSpot;
     if (isSpotToSpot && kept.length < spotTypesMin)
@@ -69,7 +69,8 @@ export class Replacements {
     // Those that a wide choice was asked of get it all.
     const chosen = [cut, kept].find(list => list.length > 0 && isWide(list, pool));
     if (chosen === undefined) return dearer;
-    return { ...node, requirements, instanceTypes: chosen.map(({ type }) => type.name) };
+    const price = Math.min(...chosen.map(one => one.price));
+    return { ...node, requirements, instanceTypes: chosen.map(({ type }) => type.name), price };
   }
 
   /** What of a type can be had under the requirements. */
