@@ -17,7 +17,8 @@ export function refusedBy(
   for (const pool of new Set(nodes.map(one => one.pool))) {
     const terms = termsByPool.get(pool);
     if (terms === undefined) return `NodePool ${pool} is not there`;
-    if (saved < terms.minSavings * price.before)
+    // Prices are decimal fractions, and their difference is not exact.
+    if (saved < terms.minSavings * price.before * (1 - 1e-9))
       return `${percent(saved / price.before)} would be saved, and NodePool ${pool} wants ${percent(terms.minSavings)}`;
     // Each node counts as one, and each pod that has to move.
     const isWorth = saved / terms.price >= (nodes.length + podCount) / terms.disturbance / disturbancePerSaving;

@@ -1,0 +1,252 @@
+import { describe, expect, test } from "vitest";
+import { capacityTypeKey, zoneKey } from "../../../api/node.ts";
+import type { InstanceType } from "../../../api/instance-type.ts";
+import type { NewNode } from "../../packing/answer.ts";
+import { pictureOf } from "../../packing/build.ts";
+import { atOnce } from "../../packing/effort.ts";
+import { emptyProblem, type Problem } from "../../packing/problem.ts";
+import { aNode, aPod, aPool, aType } from "../../packing/test-worlds.ts";
+import { consolidate } from "./consolidate.ts";
+import type { Candidate, Question, Saving, Terms, Verdict } from "./question.ts";
+import { Replacements } from "./replacement.ts";
+import { refusedBy } from "./terms.ts";
+
+const terms: Terms = { isBalanced: false, minSavings: 0, atOnce: 10, price: 100, disturbance: 100 };
+
+function candidate(name: string, price = 4, more: Partial<Candidate> = {}): Candidate {
+  return { name, pool: "p", price, isSpot: false, ...more };
+}
+
+/** So many CPUs on a node, a pod each. */
+function podsOn(node: string, ...cpus: readonly string[]) {
+  return cpus.map((cpu, index) => aPod(`${node}-${index}`, { node, requests: { cpu } }));
+}
+
+const pool = aPool("p", { instanceTypes: [aType("two", { cpu: 2 }), aType("four"), aType("eight", { cpu: 8 })] });
+const nodes = ["a", "b", "c"].map(name => aNode(name));
+
+function asked(problem: Partial<Problem>, question: Partial<Question>): Verdict {
+  const candidates = ["a", "b", "c"].map(name => candidate(name));
+  const picture = pictureOf({ ...emptyProblem, pools: [pool], nodes, ...problem });
+  const whole = {
+    candidates,
+    termsByPool: new Map([["p", terms]]),
+    targets: ["a", "b", "c"],
+    spotToSpot: false,
+    waiting: [],
+  };
+  return atOnce(consolidate(picture, { ...whole, ...question }, { effort: { work: 0 }, isStopped: () => false }));
+}
+
+function told({ savings, stays }: Verdict): Record<string, string> {
+  const gone = savings.map(({ nodes: names, newNodes }): [string, string] => [
+    names.join("+"),
+    `goes for ${newNodes.map(({ instanceTypes }) => instanceTypes.join("|")).join(" and ") || "nothing"}`,
+  ]);
+  return Object.fromEntries([...gone, ...stays]);
+}
+
+const dearer = "nothing that is cheaper could take its pods";
+const takes = "it takes pods of other nodes";
+
+describe("consolidation", () => {
+  test("takes away a node whose pods fit onto the others, the one that disturbs least", () => {
+    const bound = [...podsOn("a", "1", "1"), ...podsOn("b", "1"), ...podsOn("c", "3")];
+    const verdict = asked({ bound }, {});
+    expect(told(verdict)).toEqual({ a: takes, b: "goes for nothing", c: dearer });
+    expect(verdict.savings[0]).toMatchObject({ podCount: 1, price: { before: 4, after: 0 } });
+    expect([...(verdict.savings[0]?.places ?? [])]).toEqual([["default/b-0", "a"]]);
+  });
+
+  test("replaces a node by a cheaper one where its pods fit nowhere else", () => {
+    const bound = [...podsOn("a", "1"), ...podsOn("b", "4"), ...podsOn("c", "4")];
+    expect(told(asked({ bound }, {}))).toEqual({ a: "goes for two", b: dearer, c: dearer });
+  });
+
+  test("puts several nodes into fewer", () => {
+    const bound = [...podsOn("a", "2500m"), ...podsOn("b", "2500m"), ...podsOn("c", "2500m")];
+    const only = aPool("p", { instanceTypes: [aType("eight", { cpu: 8, price: 8 }), aType("four")] });
+    const verdict = asked({ bound, pools: [only] }, {});
+    expect(told(verdict)).toEqual({ "a+b+c": "goes for eight" });
+    expect(verdict.savings[0]?.price).toEqual({ before: 12, after: 8 });
+  });
+
+  test("makes several nodes of one only where that saves much", () => {
+    const bound = podsOn("a", "2", "2");
+    const question = { candidates: [candidate("a", 5)], targets: ["a"] };
+    const two = (price: number) => aPool("p", { instanceTypes: [aType("two", { cpu: 2, price })] });
+    expect(told(asked({ bound, pools: [two(2)] }, question))).toEqual({ a: "goes for two and two" });
+    expect(told(asked({ bound, pools: [two(2.1)] }, question))).toEqual({ a: "too little would be saved" });
+  });
+
+  test.each([
+    ["the same price", 4, dearer],
+    ["a little more", 4.01, "goes for four"],
+  ])("never goes up: a node of %s", (_, price, becomes) => {
+    const bound = podsOn("a", "3");
+    expect(told(asked({ bound }, { candidates: [candidate("a", price)], targets: [] }))).toEqual({ a: becomes });
+  });
+
+  test("puts nothing onto nodes that are no targets", () => {
+    const bound = [...podsOn("a", "3"), ...podsOn("b", "1")];
+    const question = { candidates: [candidate("a")], targets: ["c"] };
+    expect(told(asked({ bound }, question))).toEqual({ a: "goes for nothing" });
+    expect(told(asked({ bound }, { ...question, targets: [] }))).toEqual({ a: dearer });
+  });
+
+  test("leaves pods that wait their room first", () => {
+    const bound = [...podsOn("a", "1"), ...podsOn("b", "3")];
+    const question = { candidates: [candidate("a", 2)], targets: ["b"] };
+    const waiting = [aPod("waits", { requests: { cpu: "1" } })];
+    expect(told(asked({ bound }, question))).toEqual({ a: "goes for nothing" });
+    expect(told(asked({ bound }, { ...question, waiting }))).toEqual({ a: dearer });
+  });
+
+  test("asks no more of a pool's budget at once than it has", () => {
+    const bound = [...podsOn("a", "2500m"), ...podsOn("b", "2500m"), ...podsOn("c", "2500m")];
+    const only = aPool("p", { instanceTypes: [aType("eight", { cpu: 8, price: 8 })] });
+    const question = { termsByPool: new Map([["p", { ...terms, atOnce: 2 }]]) };
+    expect(asked({ bound, pools: [only] }, question).savings).toEqual([]);
+  });
+
+  test("stays within what is left of limits, all moves together", () => {
+    const bound = [...podsOn("a", "2"), ...podsOn("b", "2")];
+    const question = { candidates: [candidate("a"), candidate("b")], targets: [] };
+    const two = [aType("two", { cpu: 2 })];
+    const limited = (nodeCount: string) => aPool("p", { instanceTypes: two, limits: { nodes: nodeCount } });
+    expect(asked({ bound, pools: [limited("2")] }, question).savings).toHaveLength(2);
+    expect(asked({ bound, pools: [limited("1")] }, question).savings).toHaveLength(1);
+  });
+
+  test("names the pod that would have no place", () => {
+    const bound = [aPod("stuck", { node: "a", requests: { cpu: "1" }, nodeSelector: { only: "here" } })];
+    expect(told(asked({ bound }, { candidates: [candidate("a")] }))).toEqual({ a: "pod stuck would have no place" });
+  });
+
+  test("spot nodes are replaced only where that is wanted", () => {
+    const bound = podsOn("a", "1");
+    const question = { candidates: [candidate("a", 4, { isSpot: true })], targets: [] };
+    expect(told(asked({ bound }, question))).toEqual({ a: "spot nodes are not replaced" });
+    expect(told(asked({ bound }, { ...question, spotToSpot: true }))).toEqual({ a: "goes for two" });
+  });
+});
+
+/** Sold as spot for `spot` and on demand for `onDemand`, in two zones, the second 10% dearer. */
+function sold(name: string, spot: number, onDemand: number): InstanceType {
+  const type = aType(name, { zones: ["a", "b"] });
+  const offer = (zone: string, capacityType: string, price: number) => ({
+    requirements: [
+      { key: zoneKey, operator: "In" as const, values: [zone] },
+      { key: capacityTypeKey, operator: "In" as const, values: [capacityType] },
+    ],
+    price,
+    available: true,
+  });
+  const prices: [string, number][] = [
+    ["spot", spot],
+    ["on-demand", onDemand],
+  ];
+  return {
+    ...type,
+    offerings: prices.flatMap(([kind, price]) => [offer("a", kind, price), offer("b", kind, price * 1.1)]),
+  };
+}
+
+function aNewNode(types: readonly string[], price: number, requirements: NewNode["requirements"] = []): NewNode {
+  return { pool: "p", instanceTypes: types, requirements, requests: {}, price, pods: [] };
+}
+
+describe("what a new node may become", () => {
+  const onDemand = { key: capacityTypeKey, operator: "In" as const, values: ["on-demand"] };
+  const both = aPool("p", { instanceTypes: [sold("t", 1, 3), sold("u", 2, 6)] });
+  const narrowed = (most: number, requirements: NewNode["requirements"] = [], input = both) => {
+    const found = new Replacements([input]).withinPrice([aNewNode(["t", "u"], 1, requirements)], {
+      most,
+      isForSpot: false,
+    });
+    return typeof found === "string" ? found : found.map(({ instanceTypes }) => instanceTypes.join("|")).join();
+  };
+
+  test.each([
+    [1.1, dearer],
+    [1.11, "t"],
+    [2.2, "t"],
+    [2.21, "t|u"],
+  ])("whose dearest offering of the capacity type that is taken costs less than %f", (most, types) => {
+    expect(narrowed(most)).toBe(types);
+  });
+
+  test("and nothing but spot is left open where that is reckoned with", () => {
+    const [node] = new Replacements([both]).withinPrice([aNewNode(["t"], 1)], { most: 2, isForSpot: false });
+    expect(node).toMatchObject({ requirements: [{ key: capacityTypeKey, operator: "In", values: ["spot"] }] });
+  });
+
+  test("on demand, if that was asked for", () => {
+    expect(narrowed(3.3, [onDemand])).toBe(dearer);
+    expect(narrowed(3.31, [onDemand])).toBe("t");
+  });
+
+  test("with the choice that its pool wants", () => {
+    const key = "node.kubernetes.io/instance-type";
+    const wide = { ...both, requirements: [{ key, operator: "Exists" as const, minValues: 2 }] };
+    expect(narrowed(2.2, [], wide)).toBe(dearer);
+    expect(narrowed(2.21, [], wide)).toBe("t|u");
+  });
+
+  test.each([
+    [14, "its pods could go onto 14 types of cheaper spot nodes, where 15 are wanted to choose from"],
+    [15, 15],
+    [20, 15],
+  ])("in place of spot nodes one of 15 spot types, of %i that are cheaper", (count, becomes) => {
+    const types = Array.from({ length: count }, (_, index) => sold(`t${String(index).padStart(2, "0")}`, 1, 9));
+    const names = types.map(({ name }) => name);
+    const found = new Replacements([aPool("p", { instanceTypes: types })]).withinPrice([aNewNode(names, 1)], {
+      most: 3,
+      isForSpot: true,
+    });
+    expect(typeof found === "string" ? found : found[0]?.instanceTypes.length).toBe(becomes);
+  });
+
+  test("several share what may be spent by their prices", () => {
+    const pools = [aPool("p", { instanceTypes: [sold("t", 1, 9), sold("u", 2, 9), sold("v", 4, 9)] })];
+    const found = new Replacements(pools).withinPrice([aNewNode(["t", "u", "v"], 1), aNewNode(["u", "v"], 2)], {
+      most: 6.75,
+      isForSpot: false,
+    });
+    expect(typeof found === "string" ? found : found.map(({ instanceTypes }) => instanceTypes)).toEqual([
+      ["t", "u"],
+      ["u", "v"],
+    ]);
+  });
+});
+
+describe("the terms of a pool", () => {
+  const saving = (before: number, after: number, podCount: number): Saving => ({
+    nodes: ["a"],
+    newNodes: [],
+    places: new Map(),
+    podCount,
+    price: { before, after },
+  });
+  const under = (more: Partial<Terms>) => new Map([["p", { ...terms, ...more }]]);
+
+  test.each([
+    ["nothing", saving(4, 4, 1), {}, "nothing would be saved"],
+    ["less than it wants", saving(4, 3.61, 1), { minSavings: 0.1 }, "9.7% would be saved, and NodePool p wants 10%"],
+    ["as much as it wants", saving(4, 3.6, 1), { minSavings: 0.1 }, undefined],
+    // 2 of 100 for 4 of 100: upstream's score of 0.5.
+    ["in proportion", saving(4, 2, 3), { isBalanced: true }, undefined],
+    [
+      "out of proportion",
+      saving(4, 2, 4),
+      { isBalanced: true },
+      "too little would be saved for 4 pods that have to move",
+    ],
+  ])("saving %s", (_, one, more, why) => {
+    expect(refusedBy(one, [candidate("a")], under(more))).toBe(why);
+  });
+
+  test("must be known", () => {
+    expect(refusedBy(saving(4, 0, 0), [candidate("a", 4, { pool: "q" })], under({}))).toBe("NodePool q is not there");
+  });
+});
