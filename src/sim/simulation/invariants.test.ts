@@ -156,6 +156,20 @@ describe("pods", () => {
     expect(write(evict("r", uidOf("pods", "default/r")))).toEqual(["I6"]);
   });
 
+  test("that are not to be disrupted are evicted once their pool bears it no longer", async () => {
+    const { open, write, objects, uidOf, clock } = scene();
+    open("a");
+    const spec = { disruption: { maxDoNotDisrupt: "10m" } };
+    objects.apply({ apiVersion: "karpenter.sh/v1", kind: "NodePool", metadata: { name: "web" }, spec });
+    objects.patch(claim("c"), { metadata: { labels: { "karpenter.sh/nodepool": "web" } } });
+    objects.apply(pod("q", { "karpenter.sh/do-not-disrupt": "true" }));
+    objects.patch(pod("q"), { status: { startTime: "2026-01-01T00:00:00Z" } }, "status");
+    await clock.runFor(10 * 60_000 - 1);
+    expect(write(evict("q", uidOf("pods", "default/q")))).toEqual(["I6"]);
+    await clock.runFor(1);
+    expect(write(evict("q", uidOf("pods", "default/q")))).toEqual([]);
+  });
+
   test("are deleted by force only when the deadline of their node leaves them no more than their grace", async () => {
     const { open, remove, objects, clock } = scene();
     open("a");

@@ -2,6 +2,9 @@
 // and no hand on what is not ours.
 
 import type { KubeObject, Manifest } from "../../api/meta.ts";
+import { nodePoolKey } from "../../api/node.ts";
+import type { NodePoolSpec } from "../../api/node-pool.ts";
+import { parseDuration } from "../../api/time.ts";
 import type { ApiRequest } from "../request.ts";
 import { instanceViolations } from "./instance-invariants.ts";
 import { deadlineOf, instanceOf, isOwnNode, isReady, ownNodes, type StoredClaim, type StoredNode } from "./ledger.ts";
@@ -94,9 +97,24 @@ function podEvicted(context: WriteContext, object: KubeObject): string[] {
   const key = keyOf(pod);
   const isNew = isUnseen(context, `pods ${key}`);
   // A duration is left to the rule's own tests: here only what is protected for good.
-  const isProtected = annotations?.[doNotDisruptKey] === "true" && deletionTimestamp === undefined;
+  const isProtected =
+    annotations?.[doNotDisruptKey] === "true" && deletionTimestamp === undefined && isBorne(context, pod);
   const broken = isProtected && !isNew ? [`I6 pod ${key} is evicted although it is not to be disrupted`] : [];
   return [...broken, ...podOfNodeWithoutEvidence(context, pod)];
+}
+
+/** The node's pool may bear no pod's wish for longer than so; one that has not started has all its time before it. */
+function isBorne(context: WriteContext, pod: Pod): boolean {
+  const { startTime } = pod.status ?? {};
+  return (
+    startTime === undefined ||
+    claimsOfPod(context, pod).every(claim => {
+      const name = claim.metadata.labels?.[nodePoolKey] ?? "";
+      const spec = context.objects.get("nodepools.karpenter.sh", name)?.["spec"] as NodePoolSpec | undefined;
+      const max = parseDuration(spec?.disruption?.maxDoNotDisrupt ?? "");
+      return !max.ok || context.process.now() < Date.parse(startTime) + max.value;
+    })
+  );
 }
 
 function podDeleted(context: WriteContext, object: KubeObject, request: ApiRequest): string[] {
