@@ -3,7 +3,7 @@
 
 import { isEqual } from "../api/schema/correlate.ts";
 import { type Instant, secondMs } from "../api/time.ts";
-import { startHold } from "../decide/actions.ts";
+import { waitOf } from "../decide/actions.ts";
 import { arbitrate, type Candidate } from "../decide/arbitrate.ts";
 import { brakeVeto, decideBlocked } from "../decide/brake.ts";
 import { budgetLimits } from "../decide/budgets.ts";
@@ -193,8 +193,7 @@ export class Turns {
     const held = new Map<string, string>();
     for (const action of this.#picture.openActions()) {
       if (action.status.startedAt !== undefined || action.spec.method === "Remediate") continue;
-      const { code = "", until = "", message = "" } = startHold(action, context) ?? {};
-      held.set(action.name, `${code} ${until} ${message}`);
+      held.set(action.name, waitOf(action, context));
       if (held.get(action.name) !== this.#heldByAction.get(action.name)) this.#asked.add(`action/${action.name}`);
     }
     this.#heldByAction = held;

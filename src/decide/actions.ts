@@ -249,11 +249,19 @@ function start(action: ActionView, context: Context, without?: string): Decision
   return { ...refused, wakeAt: Math.min(retryAt, end ?? retryAt) };
 }
 
+/** What an action that has not begun waits for, or why it does no longer, as one text. */
+export function waitOf(action: ActionView, context: Context): string {
+  const node = context.picture.nodeByUid(action.spec.node.uid);
+  const first = node && waitFirst(action, node, context);
+  const { code = "", until = "", message = "" } = (first ? first.refusals[0] : startHold(action, context)) ?? {};
+  return [code, until, message, ...(first?.commands.map(({ why }) => why) ?? [])].join(" ");
+}
+
 /**
  * What holds starts back may have changed since the entry was written, by whoever wrote it: the policy, the pool's health,
  * a failure that spreads. What has begun goes on.
  */
-export function startHold(action: ActionView, context: Context): Objection | undefined {
+function startHold(action: ActionView, context: Context): Objection | undefined {
   const { deadline: _deadline, ...asked } = action.spec;
   const { action: wanted, askedBy, message, evidence } = highestReason(action.spec);
   const proposal = { ...asked, action: wanted, askedBy, message, evidence, dueAt: startBefore(action, 0) };
