@@ -3,6 +3,7 @@
 import { budgetFamilies } from "./budget-families.ts";
 import { checkFamilies } from "./check-families.ts";
 import { clusterFamilies } from "./cluster-families.ts";
+import { disruptionFamilies } from "./disruption-families.ts";
 import type { Family } from "./family.ts";
 import type { MetricsOptions, Of } from "./measured.ts";
 import { nodeFamilies } from "./node-families.ts";
@@ -23,6 +24,7 @@ export function families({ version, settings, now, measured, watches }: MetricsO
     ...podFamilies(of),
     ...safetyFamilies(of),
     ...budgetFamilies(of),
+    ...disruptionFamilies(of),
     ...checkFamilies(of),
     ...shellFamilies(of),
     {

@@ -104,6 +104,8 @@ test.each([
   'karpenter_nodepools_allowed_disruptions{nodepool="web",reason="drifted"} 1',
   'karpenter_nodepools_nodes_consuming_budgets{nodepool="web",reason="deleted"} 1',
   'fettle_nodepools_sick_nodes{nodepool="web"} 2',
+  'karpenter_voluntary_disruption_eligible_nodes{reason="drifted"} 0',
+  'fettle_disruption_blocked_nodes{reason="expired"} 0',
   "karpenter_cluster_state_synced 0",
   'karpenter_nodepools_limit{nodepool="web",resource_type="memory"} 1073741824',
   'karpenter_nodepools_usage{nodepool="web",resource_type="cpu"} 7.5',
