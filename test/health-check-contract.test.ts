@@ -1,13 +1,16 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { KubeObject } from "../src/api/meta.ts";
+import type { KubeObject, Resource } from "../src/api/meta.ts";
+import { nodeHealthChecks } from "../src/api/node-health-check.ts";
 import { rebootRemediations } from "../src/api/remediation.ts";
 import { simulatedNodeClasses } from "../src/api/simulated-node-class.ts";
+import { ApiError } from "../src/api/status.ts";
 import type { Taint } from "../src/api/taint.ts";
 import { outOfServiceTaint } from "../src/api/well-known.ts";
+import { definitions } from "../src/control/definitions.ts";
 import type { KubeApi } from "../src/control/ports.ts";
 import { accessReviews, nodes, pods } from "../src/control/resources.ts";
-import { ControlledBox } from "./controlled-box.ts";
-import { fenceGroup, fences, Ward } from "./ward.ts";
+import { ControlledBox, leading } from "./controlled-box.ts";
+import { definitionOf, fenceGroup, fences, templateOf, Ward } from "./ward.ts";
 
 describe("what a check tells", () => {
   let ward: Ward;
@@ -117,4 +120,113 @@ describe("rights", () => {
       expect(ward.controller.verify()).toEqual([]);
     },
   );
+});
+
+const clusterVersions: Resource = {
+  group: "config.openshift.io",
+  version: "v1",
+  plural: "clusterversions",
+  kind: "ClusterVersion",
+  namespaced: false,
+};
+
+describe("an upgrade of OpenShift", () => {
+  test("holds what is new while it goes on, and while nobody may see whether it does", async () => {
+    const rights = { mayList: false };
+    const box = new ControlledBox();
+    const ward = new Ward({ box, api: withoutLists(box, clusterVersions, rights) });
+    await ward.open();
+    await ward.unbounded();
+    await box.create(definitions, definitionOf(clusterVersions));
+    await box.create(clusterVersions, { metadata: { name: "version" } });
+    await ward.check({ unhealthyConditions: [{ type: "Ready", status: "Unknown", duration: "60s" }] });
+    const [sick = ""] = await ward.silence();
+    await box.run(150);
+    expect(await ward.fences()).toEqual([]);
+    expect(ward.codes(sick)).toContain("upgrade-unknown");
+    const told = await ward.condition("RemediationAllowed");
+    expect(told).toMatchObject({ status: "False", reason: "UpgradeUnknown" });
+    expect(told?.message).toContain("cannot list resource");
+
+    await progressing(ward, "True");
+    rights.mayList = true;
+    await box.run(90);
+    expect(await ward.fences()).toEqual([]);
+    expect(await ward.condition("RemediationAllowed")).toMatchObject({ reason: "ClusterUpgrading" });
+    await progressing(ward, "False");
+    await box.run(30);
+    expect(await ward.fenced()).toEqual([`${sick} reset`]);
+    expect(ward.controller.verify()).toEqual([]);
+  });
+});
+
+async function progressing({ box }: Ward, status: string): Promise<void> {
+  const conditions = [{ type: "Progressing", status, reason: "Said", message: "Working towards 4.99." }];
+  const patch = { type: "merge", body: { status: { conditions } } } as const;
+  await box.settle(box.api.patch(clusterVersions, { name: "version" }, patch, { subresource: "status" }));
+}
+
+function withoutLists(box: ControlledBox, { plural }: Resource, rights: { mayList: boolean }): KubeApi {
+  const { api } = box;
+  const refuse = (verb: string) => {
+    const message = `${plural} is forbidden: User "fettle" cannot ${verb} resource "${plural}"`;
+    const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code: 403, message } as const;
+    return new ApiError({ ...status, reason: "Forbidden" });
+  };
+  const isRefused = (resource: Resource) => resource.plural === plural && !rights.mayList;
+  const list = async (...args: Parameters<KubeApi["list"]>) => {
+    if (isRefused(args[0])) throw refuse("list");
+    return api.list(...args);
+  };
+  const watch = (...args: Parameters<KubeApi["watch"]>) => {
+    const [resource, , handlers] = args;
+    if (!isRefused(resource)) return api.watch(...args);
+    return { close: box.clock.after(5, () => handlers.end(refuse("list"))) };
+  };
+  const bound = (key: keyof KubeApi) => api[key].bind(api) as unknown;
+  const own = { list, watch } as const;
+  return new Proxy(api, {
+    get: (_, key: keyof KubeApi) => (key === "list" || key === "watch" ? own[key] : bound(key)),
+  });
+}
+
+describe("the check by default", () => {
+  const mark = { name: "fettle-default-health-check", namespace: "kube-system" };
+  const settings = (isWanted: boolean) => ({
+    cluster: "box",
+    dryRun: false,
+    foreignClaims: "ignore" as const,
+    defaultCheck: { isWanted, mark },
+  });
+
+  test("is made once, works out of the box, and is not made again after somebody has deleted it", async () => {
+    const box = new ControlledBox();
+    const first = new Ward({ box, settings: settings(true) });
+    await first.open();
+    const [name = ""] = await first.nodeNames();
+    await first.label(name, { "node-role.kubernetes.io/worker": "" });
+    await box.run(10);
+    expect(await first.status("nhc-worker-default")).toMatchObject({ phase: "Enabled", observedNodes: 1 });
+    await box.delete(nodeHealthChecks.resource, "nhc-worker-default");
+    await box.run(60);
+    await first.controller.stop();
+    const second = new Ward({ box, settings: settings(true), leadership: leading(2) });
+    await box.run(60);
+    expect(await box.list(nodeHealthChecks.resource)).toEqual([]);
+    await second.controller.stop();
+  });
+
+  test("is not made where none is wanted, nor where there is a check", async () => {
+    const none = new Ward({ settings: settings(false) });
+    await none.box.run(60);
+    expect(await none.box.list(nodeHealthChecks.resource)).toEqual([]);
+    const box = new ControlledBox();
+    await box.create(nodeHealthChecks.resource, {
+      metadata: { name: "own" },
+      spec: { remediationTemplate: templateOf("reset") },
+    });
+    new Ward({ box, settings: settings(true) });
+    await box.run(60);
+    expect((await box.list(nodeHealthChecks.resource)).map(({ metadata }) => metadata.name)).toEqual(["own"]);
+  });
 });

@@ -297,6 +297,7 @@ export class Reflector<T> {
       error,
       inBand,
       duringList,
+      isStreaming: this.#streaming,
       livedMs,
       incompleteCount: this.#incompleteCount,
       healthy: this.#healthy,

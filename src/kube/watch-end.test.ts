@@ -12,6 +12,7 @@ function ended(end: Partial<WatchEnd>): ReturnType<typeof afterWatch> {
     error: undefined,
     inBand: false,
     duringList: false,
+    isStreaming: true,
     livedMs: 300_000,
     incompleteCount: 0,
     healthy: true,
@@ -60,6 +61,10 @@ describe("a watch has lost its place and lists again", () => {
   ] satisfies [string, Partial<WatchEnd>, unknown][])("%s", (_, end, delay) => {
     expect(ended(end)).toEqual({ relist: true, giveUpStreaming: false, delay });
   });
+});
+
+test.each([400, 403, 422])("a list in pages that is refused with %i is asked for after a while, not at once", code => {
+  expect(ended({ error: refused(code), duringList: true, isStreaming: false }).delay).toBe("backoff");
 });
 
 describe("lists are fetched in pages from now on", () => {

@@ -14,6 +14,8 @@ export type WatchEnd = {
   inBand: boolean;
   /** It ended while the objects of the initial list were still coming. */
   duringList: boolean;
+  /** That list was asked for as a stream, not in pages. */
+  isStreaming: boolean;
   livedMs: number;
   /** How often in a row a stream went quiet or ended in good order with its list incomplete, this one included. */
   incompleteCount: number;
@@ -30,7 +32,7 @@ export type NextWatch = {
 };
 
 export function afterWatch(end: WatchEnd): NextWatch {
-  const { error, inBand, duringList, livedMs } = end;
+  const { error, inBand, duringList, isStreaming, livedMs } = end;
   const keepOn = { relist: duringList, giveUpStreaming: duringList && end.incompleteCount >= INCOMPLETE_MAX };
   if (error === undefined) return { ...keepOn, delay: !duringList && livedMs >= HEALTHY_MIN_MS ? "none" : "backoff" };
   if (error instanceof ConnectionError || error instanceof DecodeError) return { ...keepOn, delay: "backoff" };
@@ -38,7 +40,8 @@ export function afterWatch(end: WatchEnd): NextWatch {
   // has gone through.
   if (!(error instanceof ApiError)) return { ...keepOn, relist: true, delay: "backoff" };
   if (isGone(error)) return { ...keepOn, relist: true, delay: end.healthy ? "none" : "backoff" };
-  if (duringList && !inBand && (error.code === 400 || error.code === 403 || error.code === 422)) {
+  // In pages it would be refused again and again.
+  if (duringList && isStreaming && !inBand && (error.code === 400 || error.code === 403 || error.code === 422)) {
     return { relist: true, giveUpStreaming: true, delay: "none" };
   }
   const askedSeconds = error.status.details?.retryAfterSeconds;
