@@ -251,10 +251,8 @@ class Shell implements Controller {
     try {
       const standing = this.#turns.decide(context);
       this.#turns.say("rules", []);
-      for (const each of this.#dispatch.inOrder(standing)) {
-        this.#dispatch.send(each, { epoch, now });
-        for (const notice of each.decision.notices) this.#note(notice, now);
-      }
+      this.#dispatch.send(standing, { epoch, now });
+      for (const { decision } of standing) for (const notice of decision.notices) this.#note(notice, now);
     } catch (error) {
       this.#failed(error);
     }

@@ -18,7 +18,7 @@ import type { Subject } from "../snapshot/picture.ts";
 import { type Counts, increment } from "./counts.ts";
 import { execute } from "./execute.ts";
 import { guardedApi, guardedProvider } from "./guard.ts";
-import { byUrgency, type Ended, type Errand, laidOver, Lanes } from "./lanes.ts";
+import { type Ended, type Errand, laidOver, Lanes, urgencyOf } from "./lanes.ts";
 import { LeaseLooks } from "./lease-looks.ts";
 import type { Leadership } from "./leader.ts";
 import type { Clock, InstanceProvider, KubeApi } from "./ports.ts";
@@ -85,24 +85,28 @@ export class Dispatch {
     return [...this.#released(), ...subjects, ...this.lanes.takeForRoom()];
   }
 
-  /** In which order what stands anew is sent. */
-  inOrder(standing: readonly Standing[]): readonly Standing[] {
-    return this.#isCrowded ? byUrgency(standing, ({ subject }) => subject) : standing;
-  }
-
-  send({ rule, subject, decision }: Standing, { epoch, now }: Term): void {
+  /** What stands anew. Where there is not room for all of it, the most urgent first. */
+  send(standing: readonly Standing[], { epoch, now }: Term): void {
     const { counts, journal } = this.#options;
-    const shown: Command[] = [];
-    for (const command of decision.commands) {
-      const hold = this.#hold(command);
-      if (hold !== undefined) this.#held.add(subject);
-      if (hold === "dry-run") shown.push(command);
-      if (hold !== undefined) continue;
-      if (this.lanes.offer({ command, rule, subject, epoch })) {
-        journal({ at: now, event: "decided", rule, subject, command });
-      } else counts.withheld++;
+    const errands: Errand[] = [];
+    for (const { rule, subject, decision } of standing) {
+      const shown: Command[] = [];
+      for (const command of decision.commands) {
+        const hold = this.#hold(command);
+        if (hold !== undefined) this.#held.add(subject);
+        if (hold === "dry-run") shown.push(command);
+        if (hold === undefined) errands.push({ command, rule, subject, epoch });
+      }
+      this.#show({ rule, subject }, shown, now);
     }
-    this.#show({ rule, subject }, shown, now);
+    const isCrowded = this.#isCrowded || errands.length > this.lanes.room;
+    for (const errand of isCrowded
+      ? errands.toSorted((a, b) => urgencyOf(a.command) - urgencyOf(b.command))
+      : errands) {
+      const { command, rule, subject } = errand;
+      if (this.lanes.offer(errand)) journal({ at: now, event: "decided", rule, subject, command });
+      else counts.withheld++;
+    }
   }
 
   /** Nothing of an earlier term is pursued. */

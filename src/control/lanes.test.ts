@@ -73,14 +73,24 @@ describe("lanes", () => {
     expect(lanes.takeForRoom()).toEqual(["claim/third"]);
   });
 
-  test("give room to who opens actions first, then to who starts them, whoever came before", async () => {
+  test("give room to who opens actions first, then to who starts them, then to pods, whoever came before", async () => {
     for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
-    for (const subject of ["claim/first", "action/repair-a", "pool/web", "cluster", "action/repair-b"] as const) {
-      lanes.offer({ ...lookUp(`late ${subject}`), subject });
-    }
+    const start = (name: string) =>
+      errand({ kind: "start-action", action: { name, uid: "u" }, why: "" }, `action/${name}`);
+    const pod = { namespace: "default", name: "p", uid: "u" };
+    const spec = {} as Extract<Command, { kind: "open-action" }>["spec"];
+    const late: readonly Errand[] = [
+      { ...update("first"), subject: "claim/first" },
+      start("a"),
+      { ...update("second"), subject: "claim/second" },
+      errand({ kind: "delete-pod", pod, deadline: 0, why: "" }, "claim/second"),
+      errand({ kind: "open-action", name: "c", spec, phase: "Pending", why: "" }, "cluster"),
+      start("b"),
+    ];
+    for (const one of late) expect(lanes.offer(one)).toBe(false);
     for (const index of [0, 1, 2, 3]) await end(index, done);
-    expect(lanes.takeForRoom()).toEqual(["cluster", "action/repair-a", "action/repair-b", "claim/first"]);
-    expect(lanes.takeForRoom()).toEqual(["pool/web"]);
+    expect(lanes.takeForRoom()).toEqual(["cluster", "action/a", "action/b", "claim/second"]);
+    expect(lanes.takeForRoom()).toEqual(["claim/first"]);
   });
 
   test("give a call that hangs up after its time, though it does not heed its signal, and go on without it", async () => {

@@ -68,8 +68,8 @@ export class Lanes {
   readonly #laneByName = new Map<string, Lane>();
   /** By the monotonic clock: a wall clock that is set back makes nobody wait. */
   readonly #wakes = new Wakes<string>();
-  /** First come, first served when there is room again. */
-  readonly #waitingForRoom = new Set<Subject>();
+  /** With the urgency of what they want; among equals first come, first served when there is room again. */
+  readonly #waitingForRoom = new Map<Subject, number>();
   #runningCount = 0;
   #whenIdle: (() => void)[] = [];
 
@@ -85,8 +85,12 @@ export class Lanes {
     return this.#waitingForRoom.size;
   }
 
+  get room(): number {
+    return Math.max(0, runningMax - this.#runningCount);
+  }
+
   get hasRoomForWaiting(): boolean {
-    return this.#waitingForRoom.size > 0 && this.#runningCount < runningMax;
+    return this.#waitingForRoom.size > 0 && this.room > 0;
   }
 
   /** When a lane that somebody waits for may be tried again. */
@@ -110,8 +114,9 @@ export class Lanes {
       if (!isTaken) this.#wakes.set(name, startAt);
       return false;
     }
-    if (this.#runningCount >= runningMax) {
-      this.#waitingForRoom.add(errand.subject);
+    if (this.room === 0) {
+      const known = this.#waitingForRoom.get(errand.subject) ?? Number.POSITIVE_INFINITY;
+      this.#waitingForRoom.set(errand.subject, Math.min(known, urgencyOf(errand.command)));
       this.postpone(errand);
       return false;
     }
@@ -141,8 +146,8 @@ export class Lanes {
   /** As many of those who wait for room as there is room for. */
   takeForRoom(): Subject[] {
     const taken: Subject[] = [];
-    for (const subject of byUrgency([...this.#waitingForRoom], subject => subject)) {
-      if (taken.length >= runningMax - this.#runningCount) break;
+    for (const [subject] of [...this.#waitingForRoom].toSorted(([, a], [, b]) => a - b)) {
+      if (taken.length >= this.room) break;
       this.#waitingForRoom.delete(subject);
       taken.push(subject);
     }
@@ -232,12 +237,24 @@ export class Lanes {
 }
 
 /**
- * Where there is not room for all: first what opens actions, then what starts them, then everybody else. In one queue the
- * many steps of the first few actions would come before the start of the others.
+ * Where there is not room for all: first what opens actions, then what starts them, then what lets pods run elsewhere, then
+ * everything else. In one queue the many steps of the first few actions would come before the start of the others, and what
+ * is told of them before their pods.
  */
-export function byUrgency<T>(all: readonly T[], subjectOf: (one: T) => Subject): T[] {
-  const rank = (one: T) => (subjectOf(one) === "cluster" ? 0 : subjectOf(one).startsWith("action/") ? 1 : 2);
-  return all.toSorted((a, b) => rank(a) - rank(b));
+const urgencyByKind: Partial<Record<CommandKind, number>> = {
+  "open-action": 0,
+  "start-action": 1,
+  "create-remediation": 1,
+  // Not evictions: those that a budget refuses are asked for again and again.
+  "delete-pod": 2,
+  "update-node": 2,
+  "create-claim": 2,
+  "launch-instance": 2,
+};
+
+/** The lower the sooner. */
+export function urgencyOf({ kind }: Command): number {
+  return urgencyByKind[kind] ?? 3;
 }
 
 function takeAll(subjects: Set<Subject>): Subject[] {
