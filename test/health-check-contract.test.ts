@@ -225,8 +225,9 @@ describe("the check by default", () => {
       metadata: { name: "own" },
       spec: { remediationTemplate: templateOf("reset") },
     });
-    new Ward({ box, settings: settings(true) });
+    const beside = new Ward({ box, settings: settings(true) });
     await box.run(60);
+    expect(beside.controller.refusals("check/own").map(({ code }) => code)).toEqual(["check-disabled"]);
     expect((await box.list(nodeHealthChecks.resource)).map(({ metadata }) => metadata.name)).toEqual(["own"]);
   });
 });
