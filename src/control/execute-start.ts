@@ -7,7 +7,7 @@ import { finalPhases, type NodeActionSpec, type Phase } from "../api/node-action
 import { type NodeClaim, nodeClaims } from "../api/node-claim.ts";
 import { formatTime, type Instant, parseTime } from "../api/time.ts";
 import { terminationTimestampKey } from "../api/well-known.ts";
-import { stillHolds, waitFirst } from "../decide/actions.ts";
+import { stillHolds } from "../decide/actions.ts";
 import type { Command, Outcome, Target } from "../decide/decision.ts";
 import type { Live as Seen } from "../decide/evidence.ts";
 import { projectClaim } from "../snapshot/project-claim.ts";
@@ -36,7 +36,6 @@ export async function startAction(
   const isNotOurs = action.spec.method === "Remediate";
   if (isNotOurs || isOver(phase) || phase === "DryRun" || action.spec.dryRun) return alreadySo;
   const live = await readLive(action.spec, execution);
-  if (waitsAgain(target, execution)) return { result: "stale" };
   // Its deletion is what we were about to ask for: a start that was cut short, or somebody who was quicker.
   const isDeleting = action.spec.method === "Terminate" && live.claim?.metadata.deletionTimestamp !== undefined;
   const asked = isDeleting ? done : await askProvider(action.spec, live, execution);
@@ -57,14 +56,6 @@ export async function startAction(
   }
   if (phase !== "Running") await writeProgress(action, { phase: "Running", ...bootOf(action.spec, live) }, execution);
   return done;
-}
-
-/** What its pods rely on has changed since it was decided: it waits for that, as before. */
-function waitsAgain({ name }: Target, { picture, clock, settings, epoch }: Execution): boolean {
-  const action = picture.action(name);
-  const node = action && picture.nodeByUid(action.spec.node.uid);
-  if (action === undefined || node === undefined || picture.claimOf(node)?.deletingSince !== undefined) return false;
-  return waitFirst(action, node, { picture, now: clock.now(), settings, epoch }) !== undefined;
 }
 
 /** Written before the reboot is asked for: whoever goes on sees by it whether the machine has come back. */

@@ -200,7 +200,7 @@ function otherMeans(action: ActionView, context: Context): Decision {
 }
 
 /** What it waits for beside leave to start; undefined: nothing. Whoever deletes the node waits for nobody. */
-export function waitFirst(action: ActionView, node: NodeView, context: Context): Decision | undefined {
+function waitFirst(action: ActionView, node: NodeView, context: Context): Decision | undefined {
   const places = awaitedPlaces(action, node, context);
   if (places !== undefined) return waitsFor(action, places.hold, places.until);
   if (!waitsForReplacement(action) || node.deletingSince !== undefined) return undefined;

@@ -43,7 +43,10 @@ export class StandingMoves {
   }
 
   adopt(other: StandingMoves): void {
-    for (const found of other.all()) this.#put(found);
+    for (const found of other.all()) {
+      this.#put(found);
+      for (const { name } of found.move.nodes) if (other.#foundByGoing.get(name) !== found) this.#forget(found, name);
+    }
     this.#stays = other.#stays;
     this.#isSupplyChanged = other.#isSupplyChanged;
     this.#searchedAt = other.#searchedAt;

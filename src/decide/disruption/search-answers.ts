@@ -16,10 +16,12 @@ export function moveFor({ action }: Pick<Reason, "action">, move: Move | undefin
 
 /** Its replacements are there, and no answer stands that knows them. */
 export function isJudgedAgain(action: ActionView, picture: Pick<Picture, "claim" | "moveOf">): boolean {
-  const { batch, replacements = [], node } = action.spec;
+  const { batch, replacements = [], node, claim } = action.spec;
   const isThere = ({ name }: { name: string }) => isTrue(picture.claim(name)?.conditions ?? [], "Initialized");
   if (!isOpen(action) || !waitsForReplacement(action) || action.isProvisional || !replacements.every(isThere))
     return false;
+  // Its start is under way.
+  if (claim !== undefined && picture.claim(claim.name)?.deletingSince !== undefined) return false;
   const move = picture.moveOf(node.uid);
   return move?.batch !== batch || move?.stuck.length !== 0;
 }
