@@ -8,6 +8,7 @@ import { type Controller, type ControllerOptions, startController } from "../src
 import type { Feed, InstanceProvider, KubeApi } from "../src/control/ports.ts";
 import { nodes } from "../src/control/resources.ts";
 import { type Command, usualControllers, type JournalEntry, nothing, type Rule } from "../src/decide/decision.ts";
+import { repairStatements } from "../src/provider/repair-statements.ts";
 import { aProvider } from "./builders.ts";
 import { ManualClock } from "./kube/manual-clock.ts";
 
@@ -252,7 +253,7 @@ export class ScriptedShell {
 export function scriptedProvider(more: Partial<InstanceProvider> = {}): InstanceProvider {
   const unasked = () => Promise.resolve({ error: "NotSupported", message: "a test did not say" } as const);
   return {
-    view: aProvider(),
+    view: aProvider({ repairStatements: repairStatements() }),
     onChange: () => {},
     create: unasked,
     get: unasked,

@@ -18,7 +18,16 @@ const aSpec = (more: Partial<NodeActionSpec> = {}): NodeActionSpec => ({
   method: "Terminate",
   askedBy: { kind: "NodePool", name: "p" },
   message: "sick",
-  evidence: [{ kind: "Condition", conditionType: "Ready", conditionStatus: "False", since: time, seenAt: unstamped }],
+  evidence: [
+    {
+      kind: "Condition",
+      conditionType: "Ready",
+      conditionStatus: "False",
+      toleration: "30m",
+      since: time,
+      seenAt: unstamped,
+    },
+  ],
   decidedAt: unstamped,
   epoch: 1,
   ...more,

@@ -34,7 +34,13 @@ async function aDrain(renewTime: string) {
   };
   await execution.execute({ kind: "open-action", name, spec, phase: "Pending", why: "" });
   const action = (await execution.get<Action>(actions, name)) as Action;
-  const evidence = { kind: "Condition", conditionType: "Ready", conditionStatus: "Unknown", since: time } as const;
+  const evidence = {
+    kind: "Condition",
+    conditionType: "Ready",
+    conditionStatus: "Unknown",
+    toleration: "30m",
+    since: time,
+  } as const;
   const asked = {
     action: "Repair",
     askedBy: { kind: "NodePool", name: "p" },

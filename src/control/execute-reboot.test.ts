@@ -46,7 +46,16 @@ async function aScene({ bootID = "1", claim: hasClaim = true }: Scene = {}) {
       method: "Reboot",
       askedBy: { kind: "NodePool", name: "p" },
       message: "sick",
-      evidence: [{ kind: "Condition", conditionType: "Ready", conditionStatus: "False", since: time, seenAt: time }],
+      evidence: [
+        {
+          kind: "Condition",
+          conditionType: "Ready",
+          conditionStatus: "False",
+          toleration: "30m",
+          since: time,
+          seenAt: time,
+        },
+      ],
       decidedAt: time,
       epoch: 1,
     },
