@@ -5,7 +5,7 @@ import type { PlannedAction } from "../../api/budget.ts";
 import type { Evidence } from "../../api/node-action.ts";
 import { formatTime, type Instant, parseDurationOrNever } from "../../api/time.ts";
 import type { ClaimView, NodeView, PoolView } from "../../snapshot/views.ts";
-import { conditionOf } from "../conditions.ts";
+import { conditionOf, isTrue } from "../conditions.ts";
 import type { Context, Proposal } from "../decision.ts";
 import { servedClass } from "../node-class.ts";
 import { isOwnNode } from "../own-node.ts";
@@ -21,6 +21,8 @@ export type Reason = {
   readonly since: Instant;
   /** From when on it may go. Infinity: never, or nobody can read when. */
   readonly dueAt: Instant;
+  /** The claim does not say so yet: until it is written there, nothing goes for it. */
+  readonly isUnwritten?: true;
   readonly message: string;
   readonly policy: NonNullable<Proposal["policy"]>;
   readonly evidence: Omit<Evidence, "seenAt">;
@@ -57,7 +59,7 @@ export function candidateOf(node: NodeView, context: Context): Candidate | undef
 export type Due = { readonly candidate: Candidate; readonly reason: Reason; readonly block?: Objection };
 
 export function dueOf(candidate: Candidate, context: Context): Due | undefined {
-  const reason = candidate.reasons.find(({ dueAt }) => dueAt <= context.now);
+  const reason = candidate.reasons.find(({ dueAt, isUnwritten }) => dueAt <= context.now && !isUnwritten);
   if (reason === undefined) return undefined;
   const block = blockOf(candidate, reason.action, context);
   return { candidate, reason, ...(block ? { block } : {}) };
@@ -124,10 +126,10 @@ function unused(subject: Subject, { picture }: Context): readonly Reason[] {
   const { node, claim, pool } = subject;
   const { consolidationPolicy } = pool.effective.disruption;
   const since = quietSince(claim, node.name, picture);
-  const isConsolidatable = conditionOf(claim.conditions, "Consolidatable")?.status === "True";
-  if (since === undefined || !isConsolidatable || pool.effective.replicas !== undefined) return [];
-  if (subject.isEmpty) return [empty(subject, since)];
-  return consolidationPolicy === "WhenEmpty" ? [] : [underutilized(subject, since)];
+  if (since === undefined || pool.effective.replicas !== undefined) return [];
+  if (!subject.isEmpty && consolidationPolicy === "WhenEmpty") return [];
+  const reason = subject.isEmpty ? empty(subject, since) : underutilized(subject, since);
+  return [isTrue(claim.conditions, "Consolidatable") ? reason : { ...reason, isUnwritten: true }];
 }
 
 function empty({ node, pool }: Subject, since: Instant): Reason {

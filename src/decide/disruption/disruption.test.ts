@@ -311,7 +311,8 @@ describe("Emptiness", () => {
   });
 
   test.each<[string, Case, string]>([
-    ["no Consolidatable condition", {}, "nothing"],
+    ["no Consolidatable condition, though it is time", {}, "nothing"],
+    ["no Consolidatable condition, and it is not time", { now: at("14s") }, "not-long-enough"],
     ["Consolidatable is False", { is: [{ ...consolidatable, status: "False" }] }, "nothing"],
     [
       "only daemons run",

@@ -43,7 +43,7 @@ export const disruption: Rule = {
 function decideCandidate(candidate: Candidate, context: Context): Decision {
   const { changesAt } = candidate;
   const due = dueOf(candidate, context);
-  if (due === undefined) return { ...nothing, refusals: waiting(candidate), wakeAt: changesAt };
+  if (due === undefined) return { ...nothing, refusals: waiting(candidate, context), wakeAt: changesAt };
   const { reason, block } = due;
   if (block !== undefined) return blocked(candidate, { reason, block }, context);
   if (!needsMove(candidate)) return { ...nothing, proposals: [proposalOf(candidate, reason)], wakeAt: changesAt };
@@ -51,10 +51,11 @@ function decideCandidate(candidate: Candidate, context: Context): Decision {
   return { ...decision, wakeAt: nextOf(context.now, [changesAt, decision.wakeAt]) };
 }
 
-/** A node that is let be for want of use alone is no news while it is in use. */
-function waiting({ node, pool, reasons }: Candidate): readonly Refusal[] {
-  const [reason] = reasons.filter(({ action, dueAt }) => action !== "Consolidation" && Number.isFinite(dueAt));
-  if (reason === undefined) return [];
+/** That it is in use, or will be in a moment, is no news. */
+function waiting({ node, pool, reasons }: Candidate, { picture, now }: Context): readonly Refusal[] {
+  const isAwaited = ({ action, dueAt }: Reason) => action !== "Consolidation" && dueAt > now && Number.isFinite(dueAt);
+  const reason = reasons.find(isAwaited);
+  if (reason === undefined || (reason.action === "Emptiness" && picture.podsExpectedOn(node).length > 0)) return [];
   const { action, message, dueAt } = reason;
   const after = pool.effective.disruption.disruptAfter[action];
   return [
