@@ -7,6 +7,7 @@ import type { ActionView, ClaimView, NodeView } from "../../snapshot/views.ts";
 import type { Context, Proposal } from "../decision.ts";
 import { evidenceOf, type Health, healthOf, isUnhealthy } from "../health-check/node-health.ts";
 import { actionName, isDryRun, isOpen } from "../ledger.ts";
+import { ownClaimOf } from "../own-node.ts";
 
 export type Patient = {
   readonly remediation: RemediationView & { readonly own: NonNullable<RemediationView["own"]> };
@@ -40,7 +41,7 @@ export function patientOf(remediation: RemediationView, context: Context): Patie
     ...asked,
     node,
     nodeUID: known,
-    claim: node && picture.claimOf(node),
+    claim: node && ownClaimOf(node, picture),
     health: node && check && healthOf(node, check, context),
     actions,
     open: actions.find(isOpen),

@@ -95,6 +95,11 @@ describe("Replace", () => {
   test.each<[string, CheckWorld]>([
     ["True NodeGone", { nodes: [] }],
     ["False NoNodeClaim", { claims: [] }],
+    // Only its providerID says that it is the claim's.
+    [
+      "False NoNodeClaim",
+      { nodes: [aNode("n", { ready: "False", finalizers: [] })], claims: [{ ...aClaim("n"), status: {} }] },
+    ],
     ["Unknown Terminating", { claims: [aClaim("n", { deletingSince: at("59m") })] }],
     ["Unknown Replacing", {}],
   ])("says %s", (said, world) => {

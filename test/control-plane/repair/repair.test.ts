@@ -8,6 +8,7 @@ import type { KubeObject } from "../../../src/api/meta.ts";
 import { nodePools } from "../../../src/api/node-pool.ts";
 import { doNotRepairKey } from "../../../src/api/well-known.ts";
 import { events, nodes } from "../../../src/control/resources.ts";
+import { simulateAnnotation } from "../../../src/sim/world/simulated-faults.ts";
 import { processWorld } from "../../spine/process-world.ts";
 import { type Action, type Claim, isReady, Stage, type World } from "../../spine/world.ts";
 import { controllerUser, type Installed, installed, isMissing } from "../spine/installed.ts";
@@ -138,6 +139,28 @@ describe.skipIf(isMissing)("repair on a real control plane", () => {
     expect(await stage.actions(...claims)).toHaveLength(sick.length);
   });
 
+  test("a kubelet that falls silent: node lifecycle says Unknown, and at its toleration's end its node is replaced and its pods run elsewhere", async () => {
+    const stage = new Stage(world, "silent");
+    await stage.open();
+    const pool = { replicas: 3, conditionType: "Ready", toleration: "5s", maxUnhealthy: "100%" };
+    const claims = await aPool(stage, "workers", pool);
+    await somePods(stage, podCount);
+    const [dead] = claims as [Claim];
+    await stage.patch(nodes, nodeOf(dead), { metadata: { annotations: { [simulateAnnotation]: "silent" } } });
+    await world.until("node lifecycle to call it Unknown", async () => {
+      const node = await world.api.get<Sick>(nodes, { name: nodeOf(dead) });
+      return node.status.conditions.find(({ type }) => type === "Ready")?.status === "Unknown" ? true : undefined;
+    });
+    await stage.gone(dead);
+    const { spec } = await theActionDone(stage, dead);
+    const [evidence] = spec.evidence;
+    expect(evidence).toMatchObject({ conditionType: "Ready", conditionStatus: "Unknown", toleration: "5s" });
+    expect(Date.parse(spec.decidedAt)).toBeGreaterThanOrEqual(Date.parse(evidence?.since ?? "") + 5000);
+    expect(await stage.actions(...claims)).toHaveLength(1);
+    await stage.ready(pool.replicas);
+    await world.until("every pod on another node", async () => (await areUp(stage, podCount, [dead])) || undefined);
+  });
+
   test("nothing that the controller wanted was forbidden", async () => {
     const own = (await cluster.requests()).filter(({ user }) => user === controllerUser);
     expect(own.filter(({ code }) => code === 401 || code === 403)).toEqual([]);
@@ -188,6 +211,8 @@ async function theActionDone(stage: Stage, claim: Claim): Promise<Action> {
   expect(await stage.actions(claim)).toHaveLength(1);
   return action;
 }
+
+type Sick = KubeObject & { status: { conditions: readonly { type: string; status: string }[] } };
 
 type Event = KubeObject & { reason: string; involvedObject: { kind: string; name: string } };
 
