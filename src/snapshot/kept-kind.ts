@@ -2,6 +2,7 @@
 // the kinds that health checks name; all others are in cluster-picture.ts.
 
 import type { KubeObject } from "../api/meta.ts";
+import { isEqual } from "../api/schema/correlate.ts";
 import { InFlight } from "./in-flight.ts";
 import { type CheckedView, type Identity, identityOf } from "./kind.ts";
 import type { Change } from "./tables.ts";
@@ -66,7 +67,8 @@ export class KeptKind<V extends CheckedView> {
     const place = placeOf(identity);
     const before = this.#shown.get(place);
     const after = next(before);
-    if (after === before) return;
+    // The watch brings what an answer to us has shown before: nobody need look again.
+    if (isEqual(after, before)) return;
     if (after === undefined) this.#shown.delete(place);
     else this.#shown.set(place, after);
     this.#replace({ before, after });

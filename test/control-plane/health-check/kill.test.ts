@@ -38,8 +38,7 @@ describe.skipIf(isMissing)("a controller that is killed in the middle of remedia
   beforeAll(async () => {
     cluster = await installed();
     stranger = await aStranger(cluster.plane);
-    const flags = ["--controllers=*,health-checks", "--default-health-check=off"];
-    replicas = new KilledReplicas(cluster, await cluster.identity(), write => fate(write), flags);
+    replicas = new KilledReplicas(cluster, await cluster.identity(), write => fate(write));
     const { api } = cluster;
     const stop = () => cluster.stop();
     const world = processWorld({ name: "real", api, account: () => replicas.lines, stop, waitMaxMs: 300_000 });

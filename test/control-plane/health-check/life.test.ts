@@ -20,8 +20,6 @@ import {
 } from "./stranger.ts";
 import { conditionOf, isTimedOut, templateOf, Ward } from "./ward.ts";
 
-const flags = ["--controllers=*,health-checks"];
-
 describe.skipIf(isMissing)("health checks on a real control plane", () => {
   let cluster: Installed;
   let stranger: Stranger;
@@ -41,7 +39,7 @@ describe.skipIf(isMissing)("health checks on a real control plane", () => {
       waitMaxMs: 240_000,
     });
     await wideCaps(new Stage(world, "policy"), "0s");
-    controller = await cluster.run(await cluster.identity(), { flags });
+    controller = await cluster.run(await cluster.identity());
   });
   afterAll(async () => {
     await stranger?.stop();

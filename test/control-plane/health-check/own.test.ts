@@ -35,8 +35,7 @@ describe.skipIf(isMissing)("what comes with Fettle", () => {
   /** Another process in place of the last one, once it leads and has looked at everything. */
   async function restart(...flags: readonly string[]): Promise<void> {
     await controller?.stop();
-    const usual = ["--controllers=*,health-checks", ...shortLease];
-    controller = await cluster.run(await cluster.identity(), { flags: [...usual, ...flags] });
+    controller = await cluster.run(await cluster.identity(), { flags: [...shortLease, ...flags] });
     await world.until("the controller to lead", async () =>
       controller.lines.some(line => line.includes('"event":"leading"')) ? true : undefined,
     );
@@ -49,7 +48,7 @@ describe.skipIf(isMissing)("what comes with Fettle", () => {
     await restart("--default-health-check=off");
     expect(await allChecks()).toEqual([]);
 
-    await restart();
+    await restart("--default-health-check=on");
     const check = await world.until("the check by default", async () => {
       const found = await ward.get<Check>(checks, byDefault);
       return found?.status?.phase === "Enabled" ? found : undefined;
@@ -70,7 +69,7 @@ describe.skipIf(isMissing)("what comes with Fettle", () => {
     await ward.delete(checks, byDefault);
     await world.pass(2);
     expect(await allChecks()).toEqual([]);
-    await restart();
+    await restart("--default-health-check=on");
     expect(await allChecks()).toEqual([]);
     const made = (await cluster.requests()).filter(
       ({ user, verb, resource, code }) =>

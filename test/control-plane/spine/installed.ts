@@ -69,6 +69,8 @@ export async function installed(): Promise<Installed> {
         const { ca } = addressOf(plane);
         await writeKubeconfig(kubeconfig, url === undefined ? { url: plane.url, token, ca } : { url, token });
         const own = ["--kubeconfig", kubeconfig, "--provider=simulated", "--metrics-bind-address=0"];
+        // Only who asks for it has a check in its cluster.
+        own.push("--default-health-check=off");
         const process = new FettleProcess("run", ...own, ...flags);
         processes.push(process);
         return process;

@@ -20,16 +20,14 @@ export class KilledReplicas {
   readonly #cluster: Installed;
   readonly #identity: Identity;
   readonly #fate: Fate;
-  readonly #flags: readonly string[];
   readonly #replicas = new Set<Replica>();
   readonly #successions: Promise<void>[] = [];
   #isStopped = false;
 
-  constructor(cluster: Installed, identity: Identity, fate: Fate, flags: readonly string[] = []) {
+  constructor(cluster: Installed, identity: Identity, fate: Fate) {
     this.#cluster = cluster;
     this.#identity = identity;
     this.#fate = fate;
-    this.#flags = flags;
   }
 
   get lines(): readonly string[] {
@@ -38,7 +36,7 @@ export class KilledReplicas {
 
   async start(): Promise<void> {
     const proxy = await faultProxy(addressOf(this.#cluster.plane));
-    const process = await this.#cluster.run(this.#identity, { url: proxy.url, flags: [...shortLease, ...this.#flags] });
+    const process = await this.#cluster.run(this.#identity, { url: proxy.url, flags: shortLease });
     const replica = { process, proxy, isDying: false };
     proxy.script(seen => this.#faultOf(seen, replica));
     this.#replicas.add(replica);
