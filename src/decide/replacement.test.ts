@@ -76,7 +76,7 @@ const waiting = (more: ActionOptions = {}) => plan({ phase: "WaitingForReplaceme
 /** A replacement, as far as it has come. */
 function replacement(stage: "new" | "launched" | "registered" | "initialized", more: Partial<ClaimView> = {}) {
   const annotations = { [replacementForKey]: batch };
-  return aClaim("r", { pool: "web", stage, annotations, ...more } as Parameters<typeof aClaim>[1]);
+  return aClaim("r", { pool: "web", stage, annotations, ...more });
 }
 
 const old = aClaim("a", { pool: "web" });

@@ -33,7 +33,7 @@ function scene({
     kind: "NodePool",
     metadata: { name: "web" },
     spec: { disruption },
-  } as Manifest);
+  });
   for (let index = 0; index < nodes; index++) machine(objects, `n${index}`);
   const containers = [{ name: "c", image: "c", resources: { requests: { cpu: "2" } } }];
   objects.apply({
@@ -41,7 +41,7 @@ function scene({
     kind: "Pod",
     metadata: { name: "p", namespace: "default" },
     spec: { nodeName: "n0", containers },
-  } as Manifest);
+  });
   const context: WriteContext = { ledger, objects, clock, process: new Process(clock, 1), changedAt: new Map() };
   const open = (node: string, more: Partial<NodeActionSpec> = {}): Action => {
     const name = `drift-${node}`;
@@ -51,7 +51,7 @@ function scene({
       kind: "NodeAction",
       metadata: { name },
       spec: { ...drift, node: { name: node, uid }, ...more },
-    } as Manifest);
+    });
     return ledger.actionByName.get(name) as Action;
   };
   return { clock, context, objects, open };
