@@ -133,7 +133,7 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   [
     "a claim that starts to go: the open actions of its pool, whose surplus is another",
     p => p.put("claim", aClaim("b", { pool: "p", deletingSince: t0 })),
-    ["claim/b", "pool/p", "node/b", "cluster", "action/going", "pod/other/web"],
+    ["claim/b", "pool/p", "node/b", "cluster", "action/going"],
   ],
   [
     "a claim with an action: the action",

@@ -319,8 +319,8 @@ export class PendingPods {
     this.#waiting.delete(pod.uid);
     this.#waiting.set(pod.uid, now);
     this.#lastAt = now;
+    // Not the pod: as long as no search has spoken of it, nothing is said of it, however many come at once.
     this.#handlers.mark("cluster");
-    this.#markPod(pod);
   }
 
   /** Who is expected on a node keeps it. */

@@ -66,9 +66,9 @@ export function plannedClaim(
   naming: Naming,
 ): PlannedClaim {
   const pods = node.pods.map(uidOf);
-  // Of this search and these pods: a later one chooses another, whatever became of this.
-  const salt = `${naming.now} ${pods[0] ?? ""}`;
-  const [name = view.name] = claimNames(view, { count: 1, salt, isTaken: naming.isTaken });
+  // By whom it is for, not by when: if a leader dies and its last request is carried out after all, whoever comes next
+  // asks for the same claim and makes no second.
+  const [name = view.name] = claimNames(view, { count: 1, salt: pods[0] ?? "", isTaken: naming.isTaken });
   const manifest = claimFor(view, name, nodeClass);
   const named = node.instanceTypes.slice(0, typesMax);
   const spec = {
