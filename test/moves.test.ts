@@ -238,6 +238,16 @@ describe("a plan whose replacement has come", () => {
     expect(world.decide(judgeAgain, "plan", at("1h")).commands).toEqual([]);
   });
 
+  test("and before that its pods keep the room that they may need on nodes that are there", async () => {
+    const world = planned();
+    world.picture.put("claim", aClaim("r", { pool: "p", resourceVersion: "2", stage: "launched" }));
+    world.picture.put("action", waiting);
+    world.node("c").pods(running("z", "c", "2"));
+    world.node("b", { isDrifted: true }).pods(running("y", "b", "1"));
+    await world.run();
+    expect(world.told("a", "b")).toEqual({ a: undefined, b: "new t2|t4|t8" });
+  });
+
   test("says which pod the room has been taken from", async () => {
     const world = planned().pods(running("z", "r", "1"));
     world.picture.put("action", waiting);

@@ -22,6 +22,8 @@ export type DueNode = { readonly candidate: Candidate; readonly reason: Reason }
 export type Questions = {
   /** Open actions by batch, none of them started, whose replacements are there. */
   readonly plans: ReadonlyMap<string, readonly ActionView[]>;
+  /** The same whose replacements are still to come, and of which no answer stands: their pods want room all the same. */
+  readonly comingPlans: ReadonlyMap<string, readonly ActionView[]>;
   /** Due for another reason than money, and not answered yet. */
   readonly due: readonly DueNode[];
   readonly savers: readonly Consolidation.Candidate[];
@@ -40,6 +42,7 @@ type Gathering = { readonly picture: ClusterPicture; readonly context: Context; 
 export function* gather(gathering: Gathering, effort: Effort): Generator<void, Questions> {
   const { picture, context, prices } = gathering;
   const plans = new Map<string, readonly ActionView[]>();
+  const comingPlans = new Map<string, readonly ActionView[]>();
   const due: DueNode[] = [];
   const savers: Consolidation.Candidate[] = [];
   const unpriced: NodeView[] = [];
@@ -54,7 +57,10 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
     const claim = ownClaim(node, context);
     const action = picture.openActionOn(node.uid);
     if (claim !== undefined) totals.add(node, claim);
-    if (action !== undefined && waitsForReplacement(action)) addPlan(plans, action, picture);
+    if (action !== undefined && waitsForReplacement(action)) {
+      if (isJudgedAgain(action, picture)) addPlan(plans, action);
+      else if (picture.moveOf(node.uid)?.batch !== action.spec.batch) addPlan(comingPlans, action);
+    }
     if (action !== undefined && action.spec.method !== "Reboot") continue;
     const candidate = claim && candidateOf(node, context);
     const found = candidate && dueOf(candidate, context);
@@ -72,7 +78,7 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
     }
   }
   due.sort((a, b) => a.reason.dueAt - b.reason.dueAt || (a.candidate.node.name < b.candidate.node.name ? -1 : 1));
-  return { plans, due, savers, termsByPool: totals.terms(), unpriced, reserved, targets, youngOnes };
+  return { plans, comingPlans, due, savers, termsByPool: totals.terms(), unpriced, reserved, targets, youngOnes };
 }
 
 function reservedBy(picture: ClusterPicture): ReadonlyMap<string, readonly string[]> {
@@ -93,10 +99,9 @@ function saver({ node, claim, pool }: Candidate, price: number): Consolidation.C
   return { name: node.name, pool: pool.name, price, isSpot: claim.labels[capacityTypeKey] === "spot" };
 }
 
-function addPlan(plans: Map<string, readonly ActionView[]>, action: ActionView, picture: ClusterPicture): void {
+function addPlan(plans: Map<string, readonly ActionView[]>, action: ActionView): void {
   const { batch } = action.spec;
-  if (batch === undefined || !isJudgedAgain(action, picture)) return;
-  plans.set(batch, [...(plans.get(batch) ?? []), action]);
+  if (batch !== undefined) plans.set(batch, [...(plans.get(batch) ?? []), action]);
 }
 
 /** Pods came or went a short while ago: whoever comes next had better not be moved there for money. */

@@ -54,6 +54,8 @@ class MoveRun {
   readonly #promises: Promises;
   readonly #found: FoundMove[] = [];
   readonly #taken = new Set<string>();
+  /** Nodes onto which pods would go: they do not go themselves for money. */
+  readonly #targets = new Set<string>();
   readonly #at: Instant;
 
   constructor(input: MoveSearchInput) {
@@ -70,11 +72,13 @@ class MoveRun {
     for (const found of picture.standingMoves()) {
       if (found.move.stuck.length > 0 || found.move.nodes.some(({ name }) => isAsked.has(name))) continue;
       this.#promises.keep(found);
+      for (const name of found.places.values()) this.#targets.add(name);
       effort.work += 5 + 2 * found.move.podCount;
       yield;
     }
     const unanswered: string[] = [];
     for (const [batch, actions] of questions.plans) yield* this.#judgeAgain(batch, actions, questions);
+    for (const actions of questions.comingPlans.values()) yield* this.#reserve(actions, questions);
     for (const one of questions.due) {
       if (isStopped()) unanswered.push(one.candidate.node.name);
       else yield* this.#place(one, questions);
@@ -106,6 +110,16 @@ class MoveRun {
     this.#note({ batch, action, nodes, claims: [], stuck, places: trial.places(), podCount: trial.podCount });
   }
 
+  /** Who will not fit onto what is there goes onto what was launched for them. */
+  *#reserve(actions: readonly ActionView[], questions: Questions): Generator<void, void> {
+    const nodes = actions.map(({ spec }) => spec.node);
+    this.#arrange(lasting(questions), nodes);
+    const trial = this.#trial();
+    yield* trial.takeAway(this.#hostsOf(nodes));
+    yield* trial.ontoHosts(() => false);
+    for (const name of trial.places().values()) this.#targets.add(name);
+  }
+
   /** Others that are due as well take its pods only if nobody else can: they would have to move again. */
   *#place({ candidate, reason }: DueNode, questions: Questions): Generator<void, void> {
     const { node, pool } = candidate;
@@ -114,13 +128,9 @@ class MoveRun {
       this.#note({ ...common, claims: this.#oneForOne(candidate), stuck: [], places: new Map(), podCount: 0 });
       return;
     }
-    const isDue = new Set(questions.due.map(one => one.candidate.node.name));
     const trial = this.#trial();
     yield* trial.takeAway(this.#hostsOf([node]));
-    this.#arrange(
-      questions.targets.filter(name => !isDue.has(name)),
-      [node],
-    );
+    this.#arrange(lasting(questions), [node]);
     let answer = yield* trial.anywhere();
     if (answer.unplaced.length > 0) {
       this.#arrange(questions.targets, [node]);
@@ -146,8 +156,12 @@ class MoveRun {
     const { savers, termsByPool, targets, youngOnes } = questions;
     if (savers.length === 0) return;
     const isFree = (name: string) => !this.#gone.has(packing.hosts.indexByName.get(name) ?? -1);
+    const takers = savers.filter(({ name }) => this.#targets.has(name));
+    for (const { uid } of takers.flatMap(({ name }) => picture.node(name) ?? [])) {
+      stays.set(uid, { short: "it takes pods of other nodes", at: this.#at });
+    }
     const question = {
-      candidates: savers.filter(({ name }) => isFree(name)),
+      candidates: savers.filter(({ name }) => isFree(name) && !this.#targets.has(name)),
       termsByPool,
       targets: targets.filter(name => isFree(name) && !youngOnes.has(name)),
       spotToSpot: context.settings.spotToSpot === true,
@@ -183,6 +197,7 @@ class MoveRun {
     });
     const move = { ...rest, nodes, price: { before, after }, at: this.#at };
     this.#found.push({ move, places, poolVersions: new Map(versions) });
+    for (const name of places.values()) this.#targets.add(name);
   }
 
   #planned(node: NewNode): PlannedClaim {
@@ -233,8 +248,16 @@ class MoveRun {
   }
 }
 
+/** Targets that are not due to go themselves. */
+function lasting({ targets, due }: Questions): readonly string[] {
+  const isDue = new Set(due.map(({ candidate }) => candidate.node.name));
+  return targets.filter(name => !isDue.has(name));
+}
+
 /** Whose earlier answer, if any, is not what is wanted. */
-function askedAgain({ plans, due, savers }: Questions): ReadonlySet<string> {
-  const planned = [...plans.values()].flatMap(actions => actions.map(({ spec }) => spec.node.name));
+function askedAgain({ plans, comingPlans, due, savers }: Questions): ReadonlySet<string> {
+  const planned = [...plans.values(), ...comingPlans.values()].flatMap(actions =>
+    actions.map(({ spec }) => spec.node.name),
+  );
   return new Set([...planned, ...due.map(({ candidate }) => candidate.node.name), ...savers.map(({ name }) => name)]);
 }
