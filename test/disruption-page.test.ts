@@ -9,13 +9,27 @@ import { run } from "../src/cli/program.ts";
 const root = join(import.meta.dirname, "..");
 const page = readFileSync(join(root, "docs/disruption.md"), "utf8");
 
+const sourcesIn = (folder: string) =>
+  readdirSync(join(root, folder))
+    .filter(name => name.endsWith(".ts") && !name.includes(".test."))
+    .map(name => readFileSync(join(root, folder, name), "utf8"))
+    .join("\n");
+const codesIn = (text: string) => [...text.matchAll(/\bcode: "([a-z-]+)"/g)].map(([, code]) => code);
+const rowsOf = (text: string) => [...text.matchAll(/^\| (`[^|]+) \|/gm)].map(([, codes]) => codes ?? "");
+const toldIn = (text: string) =>
+  rowsOf(text).flatMap(codes => [...codes.matchAll(/`([a-z-]+)`/g)].map(([, code]) => code));
+
+const [nodes = "", actions = ""] = page.split("What holds a NodeAction that is written");
+
 test("each code of a refusal is told, and only those", () => {
-  const folder = join(root, "src/decide/disruption");
-  const files = readdirSync(folder).filter(name => name.endsWith(".ts") && !name.includes(".test."));
-  const sources = files.map(name => readFileSync(join(folder, name), "utf8")).join("\n");
-  const codes = [...sources.matchAll(/\bcode: "([a-z-]+)"/g)].map(([, code]) => code);
-  const told = [...page.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code);
-  expect(new Set(told)).toEqual(new Set(codes));
+  expect(new Set(toldIn(nodes))).toEqual(new Set(codesIn(sourcesIn("src/decide/disruption"))));
+});
+
+test("what is told of actions that wait, some rule says", () => {
+  const told = toldIn(actions);
+  expect(told.length).toBeGreaterThan(0);
+  const known = codesIn(sourcesIn("src/decide"));
+  for (const code of told) expect(known).toContain(code);
 });
 
 test("each reason of drift is told", () => {

@@ -295,17 +295,17 @@ describe("an instance", () => {
     await cloud.applyClass("default", { image: "worker-1" });
     const { imageID } = await cloud.launch("web-1");
     expect(imageID).toBe("worker-1");
-    const { driftOf } = cloud.provider.view;
+    const { view } = cloud.provider;
     const [old, bare] = [aClaim("web-1", { status: { imageID: "worker-1" } }), aClaim("web-2")];
-    expect(driftOf?.(old)).toBe(undefined);
+    expect(view.driftOf?.(old)).toBe(undefined);
     await cloud.mergePatch(simulatedNodeClasses.resource, "default", { spec: { image: "worker-2" } });
     await cloud.run(1);
     const message = "SimulatedNodeClass default has image worker-2, and claim web-1 worker-1.";
-    expect(driftOf?.(old)).toEqual({ reason: "ImageDrifted", message });
-    expect(driftOf?.(bare)).toMatchObject({ reason: "ImageDrifted" });
+    expect(view.driftOf?.(old)).toEqual({ reason: "ImageDrifted", message });
+    expect(view.driftOf?.(bare)).toMatchObject({ reason: "ImageDrifted" });
     await cloud.mergePatch(simulatedNodeClasses.resource, "default", { spec: { image: null } });
     await cloud.run(1);
-    expect(driftOf?.(old)).toBe(undefined);
+    expect(view.driftOf?.(old)).toBe(undefined);
   });
 });
 
