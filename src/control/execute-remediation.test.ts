@@ -38,7 +38,8 @@ class Case {
   async see(spec: object): Promise<void> {
     const { execution } = this;
     const body = {
-      ...{ apiVersion: apiVersionOf(nodeHealthChecks.resource), kind: nodeHealthChecks.resource.kind },
+      apiVersion: apiVersionOf(nodeHealthChecks.resource),
+      kind: nodeHealthChecks.resource.kind,
       metadata: { name: "web" },
       spec: {
         maxUnhealthy: "100%",

@@ -169,7 +169,7 @@ describe.skipIf(isMissing)("health checks on a real control plane", () => {
       await ward.remediation("vain", isTimedOut);
       const told = await ward.status("NoTemplateLeft", one => conditionOf(one, "NoTemplateLeft")?.status === "True");
       expect(conditionOf(told, "NoTemplateLeft")?.message).toContain(sick);
-      expect((await ward.remediations()).map(templateOf).toSorted()).toEqual(["idle", "vain"]);
+      expect(new Set((await ward.remediations()).map(templateOf))).toEqual(new Set(["idle", "vain"]));
 
       await ward.heal(sick);
       await ward.noneLeft();

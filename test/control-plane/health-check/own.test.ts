@@ -2,7 +2,6 @@
 // default, and Replace, by which it remediates.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { KubeObject } from "../../../src/api/meta.ts";
 import { nodeHealthChecks } from "../../../src/api/node-health-check.ts";
 import { nodePools } from "../../../src/api/node-pool.ts";
 import { replaceRemediations, replaceRemediationTemplates } from "../../../src/api/remediation.ts";
@@ -121,7 +120,7 @@ describe.skipIf(isMissing)("what comes with Fettle", () => {
 
   async function checkByReplace(of: Ward): Promise<void> {
     const name = of.named("replace");
-    await of.create<KubeObject>(templates, { metadata: { name }, spec: { template: { spec: {} } } });
+    await of.create(templates, { metadata: { name }, spec: { template: { spec: {} } } });
     const { group, version, kind } = templates;
     await of.check({ remediationTemplate: { apiVersion: `${group}/${version}`, kind, name } });
     await of.status("both nodes", ({ observedNodes }) => observedNodes === 2);
