@@ -17,6 +17,8 @@ export type Replaced = {
   readonly proposalsChanged: boolean;
 };
 
+const unchanged: Replaced = { refused: [], lifted: [], proposalsChanged: false };
+
 export class StandingDecisions {
   readonly #standingByKey = new Map<string, Standing>();
   readonly #proposing = new Map<string, Standing>();
@@ -38,8 +40,11 @@ export class StandingDecisions {
   replace(judged: Judged, decision: Decision): Replaced {
     const key = keyOf(judged);
     const before = this.#standingByKey.get(key)?.decision;
+    const isNothing = isEmpty(decision);
+    // Most rules have nothing to say of most subjects, however often they are asked.
+    if (isNothing && before === undefined) return unchanged;
     const standing = { ...judged, decision };
-    if (isEmpty(decision)) this.#standingByKey.delete(key);
+    if (isNothing) this.#standingByKey.delete(key);
     else this.#standingByKey.set(key, standing);
     if (decision.proposals.length > 0) this.#proposing.set(key, standing);
     else this.#proposing.delete(key);

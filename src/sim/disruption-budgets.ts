@@ -138,8 +138,9 @@ export class DisruptionBudgets {
 
   #podChanged({ type, key, stored, previous }: Change): void {
     const pod = type === "DELETED" ? undefined : stored.object;
-    const known = new Set(this.#budgetKeysByPod.get(key));
     const isRelabelled = pod !== undefined && !deepEqual(previous?.labels, stored.labels);
+    if (pod !== undefined && previous !== undefined && !isRelabelled && isSameView(previous.object, pod)) return;
+    const known = new Set(this.#budgetKeysByPod.get(key));
     const asked = isRelabelled ? this.#budgetKeysIn(namespacePrefix(key)) : [];
     for (const budgetKey of new Set([...known, ...asked])) {
       const isIn = this.#follow(budgetKey, key, pod);
@@ -197,6 +198,13 @@ function namespacePrefix(key: string): string {
 function podView(pod: KubeObject): PodView {
   const isDeleting = pod.metadata.deletionTimestamp !== undefined;
   return { isHealthy: isReady(pod), isDeleting, controller: controllerOf(pod) };
+}
+
+/** Whether it counts as it did: most writes to a pod change nothing that a budget reads. */
+function isSameView(before: KubeObject, after: KubeObject): boolean {
+  const isGoing = (pod: KubeObject) => pod.metadata.deletionTimestamp !== undefined;
+  if (isReady(before) !== isReady(after) || isGoing(before) !== isGoing(after)) return false;
+  return deepEqual(before.metadata.ownerReferences, after.metadata.ownerReferences);
 }
 
 type Counts = { expectedPods: number; desiredHealthy: number };
