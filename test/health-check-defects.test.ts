@@ -169,6 +169,8 @@ const defects: Readonly<Record<string, (ward: Ward) => Promise<void>>> = {
     await ward.box.run(60);
     expect(await ward.box.list(nodeHealthChecks.resource)).toEqual([]);
     expect(await ward.fenced()).toEqual([]);
+    expect((await ward.actions()).map(({ status }) => status?.phase)).toEqual(["Done"]);
+    expect(await ward.nodeLeases()).toEqual([]);
   },
 };
 

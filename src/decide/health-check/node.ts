@@ -20,7 +20,33 @@ export function decideCheckedNode(name: string, context: Context): Decision {
   const node = context.picture.node(name);
   if (node === undefined) return nothing;
   const patients = context.picture.checks.concerning(name).map(check => patientOf(node, check, context));
-  return together([...patients.map(patient => decidePatient(patient, context)), confirmed(node, patients)]);
+  return together([
+    ...patients.map(patient => decidePatient(patient, context)),
+    confirmed(node, patients),
+    leftBehind(node, context),
+  ]);
+}
+
+/** What a check that is gone had begun: its objects go with it, and nobody else would end the entry. */
+function leftBehind(node: NodeView, context: Context): Decision {
+  const { picture, epoch } = context;
+  const { checks } = picture;
+  const action = picture.openActionOn(node.uid);
+  if (action === undefined || action.isProvisional || action.spec.method !== "Remediate") return nothing;
+  const { askedBy } = action.spec;
+  const isLeft =
+    checks.isListed && askedBy.kind === "NodeHealthCheck" && checks.check(askedBy.name)?.uid !== askedBy.uid;
+  if (!isLeft || action.spec.epoch !== epoch) return nothing;
+  const { name, uid, resourceVersion } = action;
+  const why = `NodeHealthCheck ${askedBy.name}, which asked for it, is gone.`;
+  const progress = over(action, why, hasStarted(action) ? "Done" : "Abandoned");
+  return {
+    ...nothing,
+    commands: [
+      { kind: "update-action", why, action: { name, uid }, resourceVersion, progress },
+      ...giveBack(node.name, askedBy.name, context),
+    ],
+  };
 }
 
 function patientOf(node: NodeView, check: CheckView, context: Context): Patient {

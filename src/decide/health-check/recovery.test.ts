@@ -92,6 +92,25 @@ describe("recovery", () => {
   });
 });
 
+describe("a check that is gone", () => {
+  const check = aCheck("web");
+  const world: CheckWorld = { checks: [], nodes: [aNode("n0")], actions: [running(check)], leases: [aLease("n0")] };
+  const ends = ({ commands }: ReturnType<typeof decide>) =>
+    commands.filter(command => command.kind === "update-action" && command.progress?.phase === "Done");
+
+  test("leaves nothing open: what it had begun ends, and its lease is given back", () => {
+    const found = decide(world);
+    expect(ends(found)).toHaveLength(1);
+    expect(commandsOf(found, "release-node-lease")).toHaveLength(1);
+  });
+
+  test("is not one that is there, nor one under another leader's entry", () => {
+    const still = { ...world, checks: [check], remediations: [aRemediation({ of: check, on: "n0" })] };
+    expect(ends(decide(still))).toEqual([]);
+    expect(ends(decide({ ...world, epoch: 2 }))).toEqual([]);
+  });
+});
+
 describe("healthyDelay", () => {
   const check = aCheck("web", { spec: { healthyDelay: "6s" } });
   const recovered = at("1h");

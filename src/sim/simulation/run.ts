@@ -159,7 +159,7 @@ class Run {
     const {
       dryRun = false,
       disruption = false,
-      defaultHealthCheck = "off",
+      defaultHealthCheck = false,
       foreignClaims = "ignore",
       repairUnset = "on",
     } = this.#scenario.controller ?? {};
@@ -173,7 +173,7 @@ class Run {
         cluster: clusterName,
         dryRun,
         foreignClaims,
-        ...(defaultHealthCheck === "on" ? { defaultCheck: { isWanted: true, mark: defaultCheckMark } } : {}),
+        ...(defaultHealthCheck ? { defaultCheck: { isWanted: true, mark: defaultCheckMark } } : {}),
       },
       repairUnset,
       controllers: new Set<ControllerName>([...usualControllers, ...(disruption ? (["disruption"] as const) : [])]),
