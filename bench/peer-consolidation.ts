@@ -29,7 +29,6 @@ export function consolidateAsPeer(cluster: FragmentedCluster): Course {
       target.kind === "existing" ? [[`${pod.metadata.namespace ?? "default"}/${pod.metadata.name}`, target.node]] : [],
     );
     cluster.apply(command.gone, newNodes, new Map(places));
-      console.log("peer", command.gone.length, newNodes.length, course.podsMoved, cluster.price.toFixed(2));
   }
 }
 
