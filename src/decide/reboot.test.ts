@@ -57,7 +57,7 @@ function contextOf(world: WorldOptions, now = at("1m")): Context {
   const settings = { cluster: "c", dryRun: false, foreignClaims: "ignore" } as const;
   return { picture: aWorld({ claims: [aClaim("a")], ...world }), now, settings, epoch: 1 };
 }
-type Seen = WorldOptions & { action?: ActionView; node?: NodeView; now?: number };
+type Seen = Omit<WorldOptions, "now"> & { action?: ActionView; node?: NodeView; now?: number };
 function decide({ action = aReboot(), node = sick(), now, ...world }: Seen = {}): Decision {
   return rebootRule.decide("x", contextOf({ nodes: [node], actions: [action], ...world }, now));
 }
