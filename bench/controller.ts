@@ -1,7 +1,7 @@
 // What the controller costs as a process of its own: memory on a cluster of 5,000 nodes and 150,000 pods that another
 // process serves over HTTPS, and processor time when nothing happens but heartbeats, on a real kube-apiserver with 150
 // nodes whose kubelets a third process plays. Linux only: the numbers are those of /proc.
-//   node scripts/run.mjs bench/controller.ts [memory] [idle] [nodes=5000] [seconds=60]
+//   npm run bench -- controller [memory] [idle] [nodes=5000] [seconds=60]
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";

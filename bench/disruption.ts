@@ -1,5 +1,5 @@
 // What consolidation makes of fragmented clusters, beside a model of Karpenter's passes: price, moves, pods moved, time.
-//   node scripts/run.mjs bench/disruption.ts [peer] [quality] [speed]
+//   npm run bench -- disruption [peer] [quality] [speed]
 
 import { floorOf } from "../src/decide/packing/floor.ts";
 import { emptyProblem } from "../src/decide/packing/problem.ts";

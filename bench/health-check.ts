@@ -1,7 +1,7 @@
 // How fast health checks are, on a real kube-apiserver, the controller as a process of its own: 1,000 nodes, of which 300
 // fail at once, then one after the other while those are open. Beside it the time in which the same server takes as many
 // plain writes, the live reads by its audit log, and what the process uses.
-//   node scripts/run.mjs bench/health-check.ts [nodes=1000] [sick=300] [singles=20]
+//   npm run bench -- health-check [nodes=1000] [sick=300] [singles=20]
 
 import { readFile } from "node:fs/promises";
 import { loadavg } from "node:os";

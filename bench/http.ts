@@ -1,6 +1,6 @@
 // What the embedded API costs over HTTPS, beside a real kube-apiserver in the same run: writes a second by our own
 // client, and how far 20 watchers of all pods fall behind at 1,000 writes a second.
-//   node scripts/run.mjs bench/http.ts [--box-only]
+//   npm run bench -- http [--box-only]
 
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";

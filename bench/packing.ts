@@ -1,5 +1,5 @@
 // How fast pods are placed, and how well: Karpenter's own benchmark, other seeds of its shape, growth, and what-if.
-//   node scripts/run.mjs bench/packing.ts
+//   npm run bench -- packing
 // Data: FETTLE_BENCH_DATA, or ../shared/data beside the repository. Each row of the first table is the median of
 // five fresh processes, timed from parsed objects to the answer; one more process has the answer verified.
 

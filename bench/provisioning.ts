@@ -1,6 +1,6 @@
 // Nodes for pods that wait, measured: 1,000 pods of ten Deployments on a real control plane, the controller as a process
 // of its own; 1,000 claims on the same server beside as many plain creates; 10,000 pods at once on the box.
-//   node scripts/run.mjs bench/provisioning.ts [deployments] [claims] [box]
+//   npm run bench -- provisioning [deployments] [claims] [box]
 
 import { loadavg } from "node:os";
 import { isUnavailable } from "../test/control-plane/binaries.ts";

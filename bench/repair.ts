@@ -1,6 +1,6 @@
 // How fast repair is, on a real kube-apiserver, the controller as a process of its own: from the end of the tolerations
 // until the last pod of 20 % of the nodes runs elsewhere; and from a toleration's end to the first write.
-//   node scripts/run.mjs bench/repair.ts [pods] [due] [nodes=150] [pods-per-node=4]
+//   npm run bench -- repair [pods] [due] [nodes=150] [pods-per-node=4]
 
 import { loadavg } from "node:os";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 // What a simulated day costs: the production shell, kubelets, scheduler, workloads and machines on virtual time, for a
 // quiet cluster of 100 nodes and one of 1,000 with churn. Without the comparison of each decision with one from scratch,
 // which tests make (--verify makes it every 100 turns).
-//   node scripts/run.mjs bench/simulation.ts [--verify] [nodes …]
+//   npm run bench -- simulation [--verify] [nodes …]
 
 import { loadavg } from "node:os";
 import type { Manifest } from "../src/api/meta.ts";
