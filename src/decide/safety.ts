@@ -31,7 +31,9 @@ export function policyHold(
   start: Pick<Proposal, "action"> & Partial<Pick<Proposal, "node">>,
   context: Context,
 ): Objection | undefined {
-  return invalid(context) ?? clockOff(context) ?? frozen(start, context) ?? (start.node && untouchable(start.node, context));
+  return (
+    invalid(context) ?? clockOff(context) ?? frozen(start, context) ?? (start.node && untouchable(start.node, context))
+  );
 }
 
 /** What holds whatever is not proposed, since no node goes by it: an instance or a claim that is left over. */
