@@ -260,7 +260,6 @@ export function scriptedProvider(more: Partial<InstanceProvider> = {}): Instance
     list: unasked,
     delete: unasked,
     reboot: unasked,
-    drift: unasked,
     stop: () => {},
     ...more,
   };

@@ -43,8 +43,7 @@ export async function createClaim({ manifest }: Of<"create-claim">, execution: E
 
 async function assertStays({ name, uid }: Target, { api, picture, recentReads }: Execution): Promise<void> {
   try {
-    const look =
-      recentReads.recent(uid, poolLookMs) ?? recentReads.share(uid, api.get<KubeObject>(nodePools.resource, { name }));
+    const look = recentReads.recent(uid, poolLookMs) ?? recentReads.share(uid, api.get(nodePools.resource, { name }));
     const pool = assertSame(await look, { name, uid });
     if (pool.metadata.deletionTimestamp === undefined) return;
     recentReads.forget(uid);

@@ -201,7 +201,5 @@ export type InstanceProvider = {
    * with the instance before the machine goes down, so that a caller who was killed in between may ask again.
    */
   reboot(providerID: string, token: string, options?: CallOptions): Promise<"rebooting" | "gone" | ProviderError>;
-  /** Why the instance is no longer as its class says; undefined: it is. */
-  drift(claim: NodeClaim, options?: CallOptions): Promise<string | undefined | ProviderError>;
   stop(): void;
 };

@@ -11,7 +11,6 @@ test("without a provider nothing is launched, listed or ended, and every call sa
     provider.list("blue"),
     provider.delete("x"),
     provider.reboot("x", "t"),
-    provider.drift(request.claim),
   ]);
   for (const answer of answers) expect(answer).toMatchObject({ error: "NotSupported" });
 });

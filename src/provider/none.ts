@@ -27,7 +27,6 @@ export function noProvider({
     list: () => notSupported("list"),
     delete: () => notSupported("end"),
     reboot: () => notSupported("reboot"),
-    drift: () => notSupported("judge"),
     stop: () => {},
   };
 }

@@ -140,11 +140,6 @@ class SimulatedProvider implements InstanceProvider {
     }));
   }
 
-  /** What can go out of date is told at once, by `view.driftOf`. */
-  drift(): Promise<undefined> {
-    return Promise.resolve(undefined);
-  }
-
   #instanceOf({ claim, nodeClass, cluster }: LaunchRequest, offer: Offer): Omit<SimulatedInstance, "name"> {
     const { [instanceTypeKey]: _type, [zoneKey]: _zone, [capacityTypeKey]: _capacityType, ...labels } = offer.labels;
     const { capacity, allocatable } = offer.type;

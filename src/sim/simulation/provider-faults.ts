@@ -36,7 +36,6 @@ export function withProviderFaults(provider: InstanceProvider, faults: ActiveFau
     list: (cluster, options) => struck("list", options?.signal, () => provider.list(cluster, options)),
     delete: (id, options) => struck("delete", options?.signal, () => provider.delete(id, options)),
     reboot: (id, token, options) => struck("reboot", options?.signal, () => provider.reboot(id, token, options)),
-    drift: (claim, options) => provider.drift(claim, options),
     stop: () => provider.stop(),
   };
 }
