@@ -132,7 +132,9 @@ class Run {
     } catch (error) {
       const said = error instanceof Error ? error.stack : String(error);
       const isRefused = error instanceof ApiError;
-      const problem = isRefused ? `an object of the scenario is refused: ${error.message}` : `the program broke: ${said}`;
+      const problem = isRefused
+        ? `an object of the scenario is refused: ${error.message}`
+        : `the program broke: ${said}`;
       this.#problem("violated", problem);
     }
   }

@@ -198,7 +198,9 @@ const Scenario = Struct("A scenario.", {
       dryRun: Optional(Flag("With --dry-run. Default false.")),
       foreignClaims: Optional(StringEnum("As --foreign-claims. Default ignore.", ["ignore", "repair"])),
       disruption: Optional(Flag("With --controllers='*,disruption'. Default false.")),
-      defaultHealthCheck: Optional(Flag("With --default-health-check=on. Default false: there are the checks it names.")),
+      defaultHealthCheck: Optional(
+        Flag("With --default-health-check=on. Default false: there are the checks it names."),
+      ),
       repairUnset: Optional(StringEnum("As --repair-unset. Default on.", ["on", "off"])),
     }),
   ),
