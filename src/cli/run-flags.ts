@@ -22,6 +22,7 @@ export type RunFlags = ClusterChoice &
     foreignClaims: "ignore" | "repair";
     batchIdleDuration: Millis;
     batchMaxDuration: Millis;
+    spotToSpotConsolidation: boolean;
     repairUnset: "on" | "off";
     defaultHealthCheck: "on" | "off";
     takeOver: boolean;
@@ -61,6 +62,10 @@ const policyFlags = [
   flag("--batch-max-duration <duration>", "and no later than this after the first of them came", {
     read: durationOf,
     or: "10s",
+  }),
+  flag("--spot-to-spot-consolidation [boolean]", "replace spot nodes by cheaper spot nodes, of at least 15 types", {
+    read: booleanOf,
+    or: "false",
   }),
   flag("--repair-unset <mode>", "what a pool without spec.repair means: the provider's defaults are on or off", {
     read: choiceOf("on", "off"),

@@ -89,6 +89,7 @@ async function start(flags: RunFlags, { config, env, version, say, closing, inst
     foreignClaims: flags.foreignClaims,
     batchIdleMs: flags.batchIdleDuration,
     batchMaxMs: flags.batchMaxDuration,
+    spotToSpot: flags.spotToSpotConsolidation,
     defaultCheck: {
       isWanted: flags.defaultHealthCheck === "on",
       mark: { name: defaultCheckMark, namespace: flags.leaderElectResourceNamespace },

@@ -46,6 +46,7 @@ test.each<[Command, string]>([
   [{ kind: "delete-instance", providerID: "x:///i", why }, "Deleted instance/x:///i: So."],
   [{ kind: "look-up-instance", providerID: "x:///i", why }, "Looked up instance/x:///i: So."],
   [{ kind: "list-instances", why }, "Listed instances: So."],
+  [{ kind: "search", for: "disruption", askedAt: at, why }, "Searched for disruption: So."],
   [{ kind: "start-action", action, why }, "Started action/repair-n1: So."],
   [{ kind: "update-safety-policy", policy: node, status: {}, why }, "Updated safety-policy: So."],
 ])("what is done is told as done: $kind", (command, message) => {

@@ -69,6 +69,7 @@ function doneMessage(command: Command): string {
 
 /** A verb and what it is done to: "create", "claim/web-1"; "launch", "instance of claim/web-1". */
 function wordsOf(command: Command): [verb: string, object: string] {
+  if (command.kind === "search") return ["search", `for ${command.for}`];
   const words = command.kind.split("-");
   const noun = words.at(command.kind === "update-safety-policy" ? 1 : -1) ?? "";
   const verb = command.kind.slice(0, command.kind.lastIndexOf(`-${noun}`)).replaceAll("-", " ");
