@@ -476,6 +476,18 @@ describe("a repair", () => {
     expect(start("b", repairOf("Flapping", clock))).not.toContain("I3");
   });
 
+  test("may begin for a node that is now not Ready and now not heard of, once that is long enough in all", async () => {
+    const { clock, start, objects } = sick();
+    for (let times = 0; times < 3; times++) {
+      await clock.runFor(minutes(5));
+      objects.patch(node, says("Unknown"), "status");
+      await clock.runFor(minutes(5));
+      objects.patch(node, says("False"), "status");
+      if (times === 1) expect(start("a", repairOf("Flapping", clock))).toEqual(["I3"]);
+    }
+    expect(start("b", repairOf("Flapping", clock))).not.toContain("I3");
+  });
+
   test("that is abandoned before it starts is no breach, however early it was opened", async () => {
     const { clock, open, status } = sick();
     await clock.runFor(minutes(1));

@@ -45,7 +45,11 @@ function isDue(judging: Judging, node: StoredNode, evidence: Evidence): boolean 
     case "Flapping": {
       const windowMs = lengthOf(repair?.flappingWindow) ?? 2 * borneMs;
       const aheadMs = Math.max(0, process.jumpMs) + roundingMs;
-      return history.total(uid, { type, status }, [clock.now() - windowMs, clock.now()]) + aheadMs >= borneMs;
+      // A node that is not Ready is sick whether it says so or nobody hears of it.
+      const statuses = type === "Ready" ? ["False", "Unknown"] : [status];
+      const span = [clock.now() - windowMs, clock.now()] as const;
+      const badMs = statuses.reduce((sum, bad) => sum + history.total(uid, { type, status: bad }, span), 0);
+      return badMs + aheadMs >= borneMs;
     }
     case "NeverReady": {
       const hadMs = readyInMsOf(judging, node);
