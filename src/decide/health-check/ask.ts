@@ -111,7 +111,7 @@ function leftToRepair({ node, check }: Patient, { template }: StepView, context:
 }
 
 /** In instants, so that it stays true. */
-function proposalOf(patient: Patient, context: Context): Proposal {
+export function proposalOf(patient: Patient, context: Context): Proposal {
   const { node, check, health } = patient;
   const match = firstMatch(health);
   const claim = ownClaimOf(node, context.picture);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aCondition, aNode, at, t0 } from "../../../test/builders.ts";
+import { aClaim, aCondition, aNode, aPool, at, t0 } from "../../../test/builders.ts";
 import type { NodeHealthCheckSpec } from "../../api/node-health-check.ts";
 import { leaseHolder } from "../../api/node-health-check-contract.ts";
 import { formatTime, minuteMs } from "../../api/time.ts";
@@ -251,6 +251,21 @@ describe("escalation", () => {
     const remediations = [aRemediation({ of: check, on: "n0", timedOut: formatTime(at("5m")) })];
     const found = decide({ ...world(remediations), checks: [check], actions: [running(check)] });
     expect(commandsOf(found, "create-remediation").length).toBe(1);
+  });
+
+  test.each([
+    { who: "the check", dry: { dryRun: true }, pool: {} },
+    { who: "the pool", dry: {}, pool: { dryRun: true } },
+  ])("begins no further step once $who is in dry run, and says so", ({ dry, pool }) => {
+    const check = aCheck("web", { spec: { ...steps, ...dry } });
+    const nodes = someNodes(3, 1);
+    const remediations = [aRemediation({ of: check, on: "n0", timedOut: formatTime(at("5m")) })];
+    const claims = nodes.map(({ name }) => aClaim(name, { pool: "web" }));
+    const pools = [aPool("web", { spec: pool })];
+    const more = { checks: [check], nodes, claims, pools, actions: [running(check)] };
+    const found = decide({ ...world(remediations), ...more });
+    expect(found.refusals.map(({ code }) => code)).toEqual(["dry-run"]);
+    expect(found.commands.filter(({ kind }) => kind !== "update-action")).toEqual([]);
   });
 
   test("stops for an excluded node and leaves what is there", () => {

@@ -6,9 +6,10 @@ import { timedOutKey } from "../../api/node-health-check-contract.ts";
 import { formatTime, hourMs, type Instant } from "../../api/time.ts";
 import type { RemediationView, StepView } from "../../snapshot/check-views.ts";
 import { type Context, laneOfRemediation, nothing, type Decision, together } from "../decision.ts";
+import { dryRunCode, dryRunWord } from "../dry-run.ts";
 import { unstamped } from "../ledger.ts";
 import type { Objection } from "../safety.ts";
-import { refused, stepHold } from "./ask.ts";
+import { proposalOf, refused, stepHold } from "./ask.ts";
 import { edited, isMadeUnderAnother } from "./holds.ts";
 import { heldByAnother, takeLease } from "./lease.ts";
 import { isMadeBy, remediationFor, type RemediationManifest } from "./manifest.ts";
@@ -90,7 +91,11 @@ function keepUp(patient: Patient, { step, made }: Required<Progress>, context: C
 function begin(patient: Patient, step: StepView, context: Context): Decision {
   const { node, check, action } = patient;
   const plan = planOf(patient, step, context);
-  const held = goingOrEdited(patient, context) ?? stepHold(patient, step, context) ?? planHold(patient, plan, context);
+  const held =
+    goingOrEdited(patient, context) ??
+    shownOnly(patient, step, context) ??
+    stepHold(patient, step, context) ??
+    planHold(patient, plan, context);
   if (action === undefined) return nothing;
   if (held !== undefined) return { ...refused(patient, held), wakeAt: wakesAt(held.until, context.now) };
   const { command, renewAt } = takeLease(patient, step, context);
@@ -132,6 +137,14 @@ function goingOrEdited({ node, check }: Patient, context: Context): Objection | 
   }
   const message = `Node ${node.name} is being deleted: no further remediation begins.`;
   return { code: "node-going", message, liftedBy: "another node" };
+}
+
+/** A dry run that was asked for since the entry was written: what runs goes on, and nothing is added. */
+function shownOnly(patient: Patient, { template }: StepView, context: Context): Objection | undefined {
+  const word = dryRunWord(proposalOf(patient, context), context);
+  if (word === undefined) return undefined;
+  const message = `${template.kind} ${template.name} would be used on node ${patient.node.name}, but that is only shown, because ${word}.`;
+  return { code: dryRunCode, message, liftedBy: "ending the dry run" };
 }
 
 function planHold(patient: Patient, plan: Plan | undefined, context: Context): Objection | undefined {
