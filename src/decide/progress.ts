@@ -57,7 +57,7 @@ function saysSteps({ status }: ActionView, steps: NonNullable<ActionProgress["st
   });
 }
 
-function saysWait({ status }: ActionView, wait: ActionProgress["waitingFor"]): boolean {
+export function saysWait({ status }: ActionView, wait: ActionProgress["waitingFor"]): boolean {
   const said = status.waitingFor;
   if (wait === null || wait === undefined || said === undefined) return !wait && said === undefined;
   const until = wait.until === undefined ? undefined : formatTime(wait.until);

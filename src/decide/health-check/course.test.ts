@@ -104,7 +104,9 @@ describe("a start", () => {
     const left = aRemediation({ of: check, on: "n0", templateName: "x", deletingSince: at("50m") });
     const world = { checks: [check], nodes: someNodes(3, 0), remediations: [left], leases: [aLease("n0")] };
     const entry = remediating(check, { phase: "Running", status: { startedAt, steps } });
-    expect(decide({ ...world, actions: [entry] }).commands).toEqual([]);
+    const { commands } = decide({ ...world, actions: [entry] });
+    expect(commands).toMatchObject([{ progress: { waitingFor: { reason: "RemediationFinishing" } } }]);
+    expect(commands[0]).not.toHaveProperty("progress.steps");
     const over = decide({ ...world, remediations: [], actions: [entry] });
     expect(over.commands).toMatchObject([{ progress: { steps: [{}, { name: "remediation-2" }, { name: "ended" }] } }]);
   });
@@ -182,6 +184,12 @@ function step(kind: "Fence" | "Reboot" | "Wipe", views: Partial<RemediationView>
   });
 }
 
+/** What is to be said on the entry; undefined: nothing new. */
+function waitsFor(world: CheckWorld) {
+  const told = decide(world).commands.find(command => command.kind === "update-action");
+  return told?.progress?.waitingFor;
+}
+
 describe("escalation", () => {
   const world = (remediations: readonly RemediationView[], more: CheckWorld = {}): CheckWorld => ({
     checks: [escalating],
@@ -244,6 +252,80 @@ describe("escalation", () => {
     expect(found.refusals.map(({ code }) => code)).toEqual(["no-template-left"]);
     expect(found.notices.map(({ reason }) => reason)).toContain("NoTemplateLeft");
     expect(commandsOf(found, "create-remediation")).toEqual([]);
+  });
+
+  describe("with nothing left to try", () => {
+    const over = { createdAt: t0, timedOut: formatTime(at("20m")) };
+    const spent = [step("Fence", over), step("Reboot", over), step("Wipe", over)];
+
+    test("the entry ends as failed, with the node still there", () => {
+      const [command, ...others] = decide(world(spent)).commands;
+      expect(others).toEqual([]);
+      expect(command).toMatchObject({
+        kind: "update-action",
+        progress: {
+          phase: "Failed",
+          outcome: expect.stringContaining("Every remediation of NodeHealthCheck web was tried") as string,
+          steps: [{ name: "ended", isFinished: true }],
+        },
+      });
+    });
+
+    test("no other is asked for, and the lease is given back", () => {
+      const found = decide(world(spent, { actions: [] }));
+      expect(found.proposals).toEqual([]);
+      expect(found.refusals.map(({ code }) => code)).toEqual(["no-template-left"]);
+      expect(found.commands.map(({ kind }) => kind)).toEqual(["release-node-lease"]);
+      expect(decide(world(spent, { actions: [], leases: [] })).commands).toEqual([]);
+    });
+
+    test("another check may take the node", () => {
+      const zoo = aCheck("zoo");
+      const found = decide(world(spent, { checks: [escalating, zoo], actions: [], leases: [] }));
+      expect(found.proposals.map(({ askedBy }) => askedBy.name)).toEqual(["zoo"]);
+    });
+
+    test("the lease is kept while a reboot of ours that had its time still runs", () => {
+      const reboot = remediating(escalating, { phase: "Running", spec: { method: "Reboot" } });
+      expect(decide(world(spent, { actions: [reboot] })).commands).toEqual([]);
+    });
+
+    test("a node that recovers is let go as any other", () => {
+      const nodes = someNodes(3, 0);
+      const found = decide(world(spent, { nodes, actions: [], leases: [] }));
+      expect(commandsOf(found, "delete-remediation").length).toBe(3);
+    });
+  });
+
+  test("the entry says for whom it waits, and until when if that has an end", () => {
+    expect(waitsFor(world([step("Fence", { createdAt: at("58m") })]))).toEqual({
+      reason: "RemediationRunning",
+      message: `FenceRemediation n0, made at ${formatTime(at("58m"))}, has not said that it has succeeded or failed.`,
+      until: at("63m"),
+    });
+    const entry = remediating(web, { phase: "Running", status: { startedAt: formatTime(t0) } });
+    const fenced = aRemediation({ of: web, on: "n0", succeeded: aCondition("Succeeded", "True") });
+    const unending = decide({ actions: [entry], leases: [aLease("n0")], remediations: [fenced] });
+    expect(unending.commands).toMatchObject([
+      {
+        progress: {
+          waitingFor: { message: expect.stringContaining("says that it has succeeded, and node n0") as string },
+        },
+      },
+    ]);
+  });
+
+  test("what holds the next step is said on the entry, once", () => {
+    const nodes = someNodes(3, 1, { labels: { "remediation.medik8s.io/exclude-from-remediation": "true" } });
+    const tried = [step("Fence", { timedOut: formatTime(at("5m")) })];
+    const { reason = "", message = "" } = waitsFor(world(tried, { nodes })) ?? {};
+    expect(reason).toBe("Excluded");
+    const since = formatTime(at("5m"));
+    const steps = [{ name: "remediation-1", startedAt: since, finishedAt: since }];
+    const status = { startedAt: since, steps, waitingFor: { reason, message, since } };
+    const entry = remediating(escalating, { phase: "Running", status });
+    expect(decide(world(tried, { nodes, actions: [entry] })).commands).toEqual([]);
+    expect(waitsFor(world(tried, { actions: [entry] }))).toBeNull();
   });
 
   test("goes on while the check is paused", () => {

@@ -11,7 +11,7 @@ import { unstamped } from "../ledger.ts";
 import type { Objection } from "../safety.ts";
 import { proposalOf, refused, stepHold } from "./ask.ts";
 import { edited, isMadeUnderAnother } from "./holds.ts";
-import { heldByAnother, takeLease } from "./lease.ts";
+import { giveBack, heldByAnother, takeLease } from "./lease.ts";
 import { isMadeBy, remediationFor, type RemediationManifest } from "./manifest.ts";
 import { isUnhealthy } from "./node-health.ts";
 import { checkNotice, type Patient, wakesAt } from "./words.ts";
@@ -28,7 +28,7 @@ export function carryOn(patient: Patient, context: Context): Decision {
   const ended = together([...progress.map(one => timeOut(one, patient, context)), aged(patient, context)]);
   // Another unhealthy condition that has not lasted long enough yet: what runs is left alone, and nothing is added.
   if (!isUnhealthy(health, context.now)) return { ...ended, wakeAt: earliest(ended.wakeAt, health.dueAt) };
-  if (current === undefined) return together([ended, noneLeft(patient)]);
+  if (current === undefined) return together([ended, noneLeft(patient, context)]);
   if (current.made !== undefined)
     return together([ended, keepUp(patient, { ...current, made: current.made }, context)]);
   if (ended.commands.length > 0) return ended;
@@ -38,7 +38,7 @@ export function carryOn(patient: Patient, context: Context): Decision {
 type Progress = { readonly step: StepView; readonly made: RemediationView | undefined };
 
 /** By its own word, by ours, or by its time. */
-export function isOver(made: RemediationView, { timeoutMs }: StepView, now: Instant): boolean {
+function isOver(made: RemediationView, { timeoutMs }: StepView, now: Instant): boolean {
   if (made.timedOut !== undefined || made.succeeded?.status === "False") return true;
   return timeoutMs !== undefined && made.createdAt + timeoutMs <= now;
 }
@@ -68,11 +68,26 @@ function aged({ node, check, remediations }: Patient, { now }: Context): Decisio
   return { ...nothing, notices: [checkNotice(check, { type: "Warning", reason: "OldRemediation", message })] };
 }
 
-function noneLeft(patient: Patient): Decision {
+/** Nothing more will be done by this check for as long as its remediations stand. */
+export function isSpent({ check, remediations }: Pick<Patient, "check" | "remediations">, now: Instant): boolean {
+  const { steps } = check;
+  return (
+    steps.length > 0 && steps.every(step => remediations.some(one => isMadeBy(step, one) && isOver(one, step, now)))
+  );
+}
+
+export function spentSentence({ node, check }: Pick<Patient, "node" | "check">): string {
+  return `Every remediation of NodeHealthCheck ${check.name} was tried on node ${node.name}, and it is still unhealthy.`;
+}
+
+/** Once nobody works on the node for it, the lease is another's to take. */
+function noneLeft(patient: Patient, context: Context): Decision {
   const { node, check } = patient;
-  const message = `Every remediation of NodeHealthCheck ${check.name} was tried on node ${node.name}, and it is still unhealthy.`;
+  const message = spentSentence(patient);
+  const isIdle = context.picture.openActionOn(node.uid) === undefined;
   return {
     ...refused(patient, { code: "no-template-left", message, liftedBy: "the node's recovery, or a person" }),
+    commands: isIdle ? giveBack(node.name, check.name, context) : [],
     notices: [checkNotice(check, { type: "Warning", reason: "NoTemplateLeft", message })],
   };
 }

@@ -2,12 +2,15 @@
 // carried on with or let go, and the entry in the ledger that stands for it.
 
 import { confirmedHealthyKey } from "../../api/node-health-check-contract.ts";
+import { formatTime } from "../../api/time.ts";
 import { endedStep } from "../../snapshot/ended-remediations.ts";
 import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, NodeView } from "../../snapshot/views.ts";
 import { type Context, type ActionProgress, nothing, type Decision, together } from "../decision.ts";
+import { reasonOf } from "../conditions.ts";
+import { saysWait } from "../progress.ts";
 import { ask } from "./ask.ts";
-import { carryOn } from "./course.ts";
+import { carryOn, isSpent, spentSentence } from "./course.ts";
 import { isMadeUnderAnother } from "./holds.ts";
 import { giveBack } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
@@ -83,20 +86,23 @@ function decidePatient(patient: Patient, context: Context): Decision {
   }
   // Somebody removed it, or it is done: the entry ends, and what is still unhealthy then is asked for anew.
   if (action !== undefined && hasStarted(action) && remediations.length === 0) {
-    return keptInLedger(patient, action, context);
+    return keptInLedger(patient, action, { course: nothing, context });
   }
   const isWell = isHealthy(health) || !isSelected;
   const course = isWell
     ? recover(patient, context)
     : together([forgetDelay(patient, context), carryOn(patient, context)]);
-  if (action !== undefined) return together([course, keptInLedger(patient, action, context)]);
+  if (action !== undefined) return together([course, keptInLedger(patient, action, { course, context })]);
+  if (isWell || isCarriedOutByUs(patient) || isSpent(patient, context.now)) return course;
   // It runs and the ledger does not know of it: after an update from another controller, or under a new node.
-  return isWell || isCarriedOutByUs(patient) ? course : together([course, ask(patient, context)]);
+  return together([course, ask(patient, context)]);
 }
 
+type Kept = { readonly course: Decision; readonly context: Context };
+
 /** What the ledger says of it. */
-function keptInLedger(patient: Patient, action: ActionView, context: Context): Decision {
-  const progress = progressOf(patient, action, context);
+function keptInLedger(patient: Patient, action: ActionView, kept: Kept): Decision {
+  const progress = progressOf(patient, action, kept);
   if (progress === undefined) return nothing;
   const { name, uid, resourceVersion } = action;
   const why = progress.outcome ?? `Node ${patient.node.name} is being remediated.`;
@@ -107,14 +113,17 @@ function keptInLedger(patient: Patient, action: ActionView, context: Context): D
 }
 
 /** Undefined: it says so already. */
-function progressOf(patient: Patient, action: ActionView, { now }: Context): ActionProgress | undefined {
+function progressOf(patient: Patient, action: ActionView, { course, context }: Kept): ActionProgress | undefined {
+  const { now } = context;
   const { node, check, health, remediations, isSelected } = patient;
   if (isCarriedOutByUs(patient)) {
     const names = remediations.filter(isOurOwn).map(({ kind, name }) => `${kind} ${name}`);
     return over(action, `Node ${node.name} is left to ${names.join(", ")}, with an action of its own.`, "Done");
   }
-  if (remediations.length > 0) return running(patient, action);
   const isWell = isHealthy(health) || !isSelected;
+  // The node is sick and stays, and nobody does anything: it must hold no place of those who could be helped.
+  if (!isWell && isSpent(patient, now)) return over(action, spentSentence(patient), "Failed");
+  if (remediations.length > 0) return running(patient, action, waitOf(patient, course));
   if (hasStarted(action)) {
     const how = isWell
       ? "is healthy again and its remediation is removed"
@@ -142,13 +151,38 @@ function hasStarted({ status }: ActionView): boolean {
   return status.phase === "Running" || status.startedAt !== undefined;
 }
 
-function over({ status }: ActionView, outcome: string, phase: "Done" | "Abandoned"): ActionProgress {
+function over({ status }: ActionView, outcome: string, phase: "Done" | "Failed" | "Abandoned"): ActionProgress {
   const done = (status.steps ?? []).map(({ name }) => ({ name, isFinished: true }));
   return { phase, waitingFor: null, outcome, steps: [...done, { name: endedStep, isFinished: true }] };
 }
 
+type Wait = NonNullable<ActionProgress["waitingFor"]>;
+
+/** What holds the next step or the end, else whoever has been asked and has not answered. */
+function waitOf({ check, node, remediations }: Patient, { refusals: [held] }: Decision): Wait | null {
+  if (held !== undefined) return { reason: reasonOf(held.code), message: held.message };
+  const asked = remediations.findLast(one => one.timedOut === undefined && one.succeeded?.status !== "False");
+  if (asked === undefined) return null;
+  const who = `${asked.kind} ${asked.name}`;
+  const timeoutMs = check.steps.find(step => isMadeBy(step, asked))?.timeoutMs;
+  const said =
+    asked.succeeded?.status === "True"
+      ? `says that it has succeeded, and node ${node.name} is not healthy`
+      : "has not said that it has succeeded or failed";
+  return {
+    reason: "RemediationRunning",
+    message: `${who}, made at ${formatTime(asked.createdAt)}, ${said}.`,
+    ...(timeoutMs === undefined ? {} : { until: asked.createdAt + timeoutMs }),
+  };
+}
+
 /** A step whose remediation is removed before that of another is not forgotten. */
-function running({ check, remediations }: Patient, { status }: ActionView): ActionProgress | undefined {
+function running(
+  { check, remediations }: Patient,
+  action: ActionView,
+  waitingFor: Wait | null,
+): ActionProgress | undefined {
+  const { status } = action;
   const known = status.steps ?? [];
   const steps = check.steps.flatMap((step, index) => {
     const name = `remediation-${index + 1}`;
@@ -158,8 +192,8 @@ function running({ check, remediations }: Patient, { status }: ActionView): Acti
   });
   const written = known.map(({ name, finishedAt }) => `${name} ${finishedAt !== undefined}`);
   const shall = steps.map(({ name, isFinished }) => `${name} ${isFinished}`);
-  if (status.phase === "Running" && written.join() === shall.join()) return undefined;
-  return { phase: "Running", waitingFor: null, steps };
+  if (status.phase !== "Running" || written.join() !== shall.join()) return { phase: "Running", waitingFor, steps };
+  return saysWait(action, waitingFor) ? undefined : { waitingFor };
 }
 
 /** By what is written on it, so that the ledger says nothing that time alone would change. */

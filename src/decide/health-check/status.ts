@@ -10,8 +10,7 @@ import { confirmedHealthyKey } from "../../api/node-health-check-contract.ts";
 import { sameConditions, withCondition } from "../conditions.ts";
 import type { Context, ConditionChange, RemediationCommand } from "../decision.ts";
 import type { Objection } from "../safety.ts";
-import { isOver } from "./course.ts";
-import { isMadeBy } from "./manifest.ts";
+import { isSpent } from "./course.ts";
 import { type Health, healthOf, isHealthy, isUnhealthy, wellSince } from "./node-health.ts";
 import { type Storm, stormConditions } from "./storm.ts";
 import type { Disabling, Sight } from "./templates.ts";
@@ -157,12 +156,7 @@ function nodesWithoutTemplate(check: CheckView, { notHealthy }: Findings, contex
   return notHealthy
     .filter(({ health }) => isUnhealthy(health, now))
     .map(({ node }) => node.name)
-    .filter(name => {
-      const made = picture.checks.remediationsOf(check, name);
-      return (
-        made.length > 0 && check.steps.every(step => made.some(one => isMadeBy(step, one) && isOver(one, step, now)))
-      );
-    });
+    .filter(name => isSpent({ check, remediations: picture.checks.remediationsOf(check, name) }, now));
 }
 
 function noTemplateLeft(check: CheckView, findings: Findings, context: Context): ConditionChange {

@@ -263,13 +263,16 @@ function assertSeen(version: string | undefined, lease: NodeLeaseView | undefine
 
 function progressed(
   { status }: ActionView,
-  { phase, steps: told, outcome }: ActionProgress,
+  { phase, steps: told, outcome, waitingFor }: ActionProgress,
   now: Instant,
 ): ActionView["status"] {
   const time = formatTime(now);
   const isOver = phase === "Done" || phase === "Abandoned" || phase === "Failed";
+  const { waitingFor: waited, ...others } = status;
+  const waits = waitingFor === undefined ? waited : waitingFor && waitOf(waitingFor, time);
   return {
-    ...status,
+    ...others,
+    ...(waits ? { waitingFor: waits } : {}),
     ...(phase === undefined ? {} : { phase }),
     ...(phase === "Running" && status.startedAt === undefined ? { startedAt: time } : {}),
     ...(told === undefined
@@ -284,6 +287,10 @@ function progressed(
     ...(outcome === undefined ? {} : { outcome }),
     ...(isOver ? { finishedAt: time } : {}),
   };
+}
+
+function waitOf({ reason, message, until }: NonNullable<ActionProgress["waitingFor"]>, since: string) {
+  return { reason, message, since, ...(until === undefined ? {} : { until: formatTime(until) }) };
 }
 
 function subjectsOf({ picture }: Context): readonly string[] {
