@@ -1,5 +1,6 @@
 // I1: what is going away or has gone within the window is within every cap of the SafetyPolicy when another one starts.
-// Counted are the controller's own actions, which it always knows, and not what others began a moment ago.
+// Counted are the controller's own actions, which it always knows, and not what others began a moment ago. A share is one of
+// the nodes that are there and of those that are counted as going: one may have gone before anybody could see it.
 
 import { parseDuration } from "../../api/time.ts";
 import { type Action, allowed, capsOver, isDryRun, isOpen, type Ledger } from "./ledger.ts";
@@ -7,7 +8,7 @@ import { type Action, allowed, capsOver, isDryRun, isOpen, type Ledger } from ".
 export function capViolations(ledger: Ledger, started: Action, now: number): string[] {
   // A person's own delete is held back by nothing.
   if (started.spec.action === "Deletion") return [];
-  const nodeCount = ledger.nodeByName.size;
+  const nodes = nodesToShare(ledger);
   return capsOver(ledger.policy, started).flatMap(({ name, cap, counts }) => {
     const counted = [...ledger.actionByName.values()].filter(action => !isDryRun(action) && counts(action));
     const open = counted.filter(isOpen);
@@ -16,13 +17,13 @@ export function capViolations(ledger: Ledger, started: Action, now: number): str
     const windowMs = perWindow === undefined ? 0 : lengthOf(perWindow.duration);
     const gone = counted.filter(action => isGoneSince(action, now - windowMs));
     return [
-      exceeded(`the cap ${name}.cluster`, open.length, allowed(cap.cluster, nodeCount)),
+      exceeded(`the cap ${name}.cluster`, open.length, allowed(cap.cluster, nodes.length)),
       exceeded(
         `the cap ${name}.zone in ${started.spec.zone}`,
         inZone.length,
-        allowed(cap.zone, zoneCount(ledger, started)),
+        allowed(cap.zone, nodes.filter(({ zone }) => zone === started.spec.zone).length),
       ),
-      exceeded(`the cap ${name}.perWindow`, nodesOf([...open, ...gone]), allowed(perWindow?.nodes, nodeCount)),
+      exceeded(`the cap ${name}.perWindow`, nodesOf([...open, ...gone]), allowed(perWindow?.nodes, nodes.length)),
     ].flatMap(message => (message === undefined ? [] : [`I1 ${message} (by ${started.metadata.name})`]));
   });
 }
@@ -37,10 +38,14 @@ function exceeded(what: string, count: number, most: number): string | undefined
   return count > most ? `${count} nodes are going or gone where ${what} allows ${most}` : undefined;
 }
 
-function zoneCount(ledger: Ledger, { spec }: Action): number {
-  const zoneKey = "topology.kubernetes.io/zone";
-  const inZone = (labels: Record<string, string> | undefined) => labels?.[zoneKey] === spec.zone;
-  return [...ledger.nodeByName.values()].filter(({ metadata }) => inZone(metadata.labels)).length;
+function nodesToShare({ nodeByName, actionByName }: Ledger): { zone: string | undefined }[] {
+  const there = [...nodeByName.values()].map(({ metadata }) => ({
+    uid: metadata.uid,
+    zone: metadata.labels?.["topology.kubernetes.io/zone"],
+  }));
+  const known = new Set(there.map(({ uid }) => uid));
+  const going = [...actionByName.values()].filter(action => isOpen(action) && !known.has(action.spec.node.uid));
+  return [...there, ...going.map(({ spec }) => ({ zone: spec.zone }))];
 }
 
 function isGoneSince(action: Action, since: number): boolean {

@@ -311,6 +311,18 @@ describe("caps", () => {
     expect(open("c", "m")).toEqual([]);
   });
 
+  test("are a share of the nodes with those that are counted as going, until their actions end", () => {
+    const { objects, open } = scene();
+    objects.apply(policy({ cluster: "50%" }));
+    for (const name of ["m", "o"]) objects.apply(nodeIn("a", name));
+    expect(open("a", "n")).toEqual([]);
+    objects.delete(node);
+    expect(open("b", "m")).toEqual([]);
+    const done = { status: { phase: "Done", finishedAt: "2026-01-01T00:00:00Z" } };
+    objects.patch(action("a", { name: "n", uid: "" }, {}), done, "status");
+    expect(open("c", "o")).toEqual(["I1"]);
+  });
+
   test("do not hold a person's own delete", () => {
     const { objects, open } = scene();
     objects.apply(policy({ cluster: 0 }));
