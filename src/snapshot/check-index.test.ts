@@ -108,6 +108,16 @@ describe("who is looked at again", () => {
     expect(checks.lease("a")).toBeUndefined();
   });
 
+  test("the check when what is done for it begins, for its time runs from there", () => {
+    const askedBy = { kind: "NodeHealthCheck" as const, name: "web", uid: web.uid };
+    const spec = { action: "Remediation", method: "Reboot", askedBy } as const;
+    const before = anAction("remediation-a", { node: "a", phase: "Pending", spec });
+    const after = { ...before, status: { ...before.status, startedAt: formatTime(t0) } };
+    const { checks } = aCheckContext({ checks: [web], nodes: [sick], actions: [before] });
+    expect(dirtied(checks, () => checks.replaceAction({ before, after: before }))).toEqual([]);
+    expect(dirtied(checks, () => checks.replaceAction({ before, after }))).toEqual(["check/web"]);
+  });
+
   test("the check when a successor becomes Ready", () => {
     const askedBy = { kind: "NodeHealthCheck" as const, name: "web", uid: web.uid };
     const action = anAction("remediation-old", {

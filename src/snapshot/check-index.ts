@@ -168,6 +168,12 @@ export class CheckIndex implements CheckPicture {
     for (const uid of this.#ended.replace(change)) {
       for (const { name, uid: found } of this.all()) if (found === uid) this.#mark(`check/${name}`, "cluster");
     }
+    // The time of a step runs from the start of what is done for it.
+    const { askedBy } = (change.after ?? change.before)?.spec ?? {};
+    const isNews = change.before?.status.startedAt !== change.after?.status.startedAt || change.after === undefined;
+    if (askedBy?.kind === "NodeHealthCheck" && isNews && this.check(askedBy.name)?.uid === askedBy.uid) {
+      this.#mark(`check/${askedBy.name}`);
+    }
   }
 
   replaceRemediation({ before, after }: Change<RemediationView>): void {

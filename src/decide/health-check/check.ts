@@ -6,9 +6,11 @@ import { isTrue } from "../conditions.ts";
 import { type Context, nothing, type Notice, type Decision, together } from "../decision.ts";
 import type { Objection } from "../safety.ts";
 import { nextOf } from "../termination-step.ts";
+import { endsAt } from "./course.ts";
 import { gateOf } from "./gate.ts";
 import { checkHold } from "./holds.ts";
 import { giveBack } from "./lease.ts";
+import { isMadeBy } from "./manifest.ts";
 import { healthOf } from "./node-health.ts";
 import { deletions } from "./recovery.ts";
 import { type Findings, statusUpdate } from "./status.ts";
@@ -41,10 +43,11 @@ export function decideCheck(name: string, context: Context): Decision {
 }
 
 /** When a step has had its time: another node may then have nothing left to try. */
-function stepEnds(check: CheckView, { picture: { checks } }: Context): readonly number[] {
-  const timeouts = check.steps.flatMap(({ timeoutMs }) => timeoutMs ?? []);
-  if (timeouts.length === 0) return [];
-  return checks.remediationsBy(check).flatMap(({ createdAt }) => timeouts.map(timeout => createdAt + timeout));
+function stepEnds(check: CheckView, context: Context): readonly number[] {
+  const timed = check.steps.filter(({ timeoutMs }) => timeoutMs !== undefined);
+  if (timed.length === 0) return [];
+  const made = context.picture.checks.remediationsBy(check);
+  return made.flatMap(one => timed.flatMap(step => (isMadeBy(step, one) ? (endsAt(one, step, context) ?? []) : [])));
 }
 
 function refusalsOf({ name }: CheckView, { disabling, hold }: Findings): Decision["refusals"] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aClaim, aCondition, aNode, aPool, at, t0 } from "../../../test/builders.ts";
+import { aClaim, aCondition, anAction, aNode, aPool, at, t0 } from "../../../test/builders.ts";
 import type { NodeHealthCheckSpec } from "../../api/node-health-check.ts";
 import { leaseHolder } from "../../api/node-health-check-contract.ts";
 import { formatTime, minuteMs } from "../../api/time.ts";
@@ -326,6 +326,44 @@ describe("escalation", () => {
     const entry = remediating(escalating, { phase: "Running", status });
     expect(decide(world(tried, { nodes, actions: [entry] })).commands).toEqual([]);
     expect(waitsFor(world(tried, { actions: [entry] }))).toBeNull();
+  });
+
+  describe("of ours", () => {
+    const tried = step("Fence", { createdAt: t0, timedOut: formatTime(at("5m")) });
+    const ours = (nodeAction?: string) => {
+      const status = nodeAction === undefined ? {} : { nodeAction };
+      return [tried, step("Reboot", { createdAt: at("5m"), own: { spec: {}, status, conditions: [] } })];
+    };
+    const rebooting = (phase: "Pending" | "Running", status = {}) => {
+      const { uid, name } = escalating;
+      const askedBy = { kind: "NodeHealthCheck", name, uid } as const;
+      const spec = { action: "Remediation", method: "Reboot", askedBy } as const;
+      return anAction("remediation-n0-uid", { node: "n0", createdAt: at("5m"), phase, spec, status });
+    };
+
+    test("a step that was never let begin is not tried, however long that lasts", () => {
+      for (const actions of [[], [rebooting("Pending")]]) {
+        const found = decide(
+          world(ours(), { actions, now: at("24h"), leases: [aLease("n0", { renewedAt: at("24h") })] }),
+        );
+        expect([...found.commands, ...found.refusals]).toEqual([]);
+      }
+    });
+
+    test.each([
+      { now: at("63m") - 1, stamped: 0, wakeAt: at("63m") },
+      { now: at("63m"), stamped: 1, wakeAt: undefined },
+    ])("its time runs from its start, and is up at $now: $stamped", ({ now, stamped, wakeAt }) => {
+      const actions = [rebooting("Running", { startedAt: formatTime(at("58m")) })];
+      const found = decide(world(ours("remediation-n0-uid"), { actions, now }));
+      expect(commandsOf(found, "annotate-remediation").length).toBe(stamped);
+      if (wakeAt !== undefined) expect(found.wakeAt).toBe(wakeAt);
+    });
+
+    test("one whose entry is no longer kept had its time", () => {
+      const found = decide(world(ours("remediation-n0-uid"), { actions: [] }));
+      expect(commandsOf(found, "annotate-remediation").length).toBe(1);
+    });
   });
 
   test("goes on while the check is paused", () => {

@@ -7,7 +7,8 @@ import { formatTime, hourMs, type Instant } from "../../api/time.ts";
 import type { RemediationView, StepView } from "../../snapshot/check-views.ts";
 import { type Context, laneOfRemediation, nothing, type Decision, together } from "../decision.ts";
 import { dryRunCode, dryRunWord } from "../dry-run.ts";
-import { unstamped } from "../ledger.ts";
+import { instantOf, unstamped } from "../ledger.ts";
+import { patientOf } from "../remediators/patient.ts";
 import type { Objection } from "../safety.ts";
 import { proposalOf, refused, stepHold } from "./ask.ts";
 import { edited, isMadeUnderAnother } from "./holds.ts";
@@ -24,7 +25,7 @@ const oldMs = 48 * hourMs;
 export function carryOn(patient: Patient, context: Context): Decision {
   const { check, health, remediations } = patient;
   const progress = check.steps.map(step => ({ step, made: remediations.find(one => isMadeBy(step, one)) }));
-  const current = progress.find(({ step, made }) => made === undefined || !isOver(made, step, context.now));
+  const current = progress.find(({ step, made }) => made === undefined || !isOver(made, step, context));
   const ended = together([...progress.map(one => timeOut(one, patient, context)), aged(patient, context)]);
   // Another unhealthy condition that has not lasted long enough yet: what runs is left alone, and nothing is added.
   if (!isUnhealthy(health, context.now)) return { ...ended, wakeAt: earliest(ended.wakeAt, health.dueAt) };
@@ -38,16 +39,33 @@ export function carryOn(patient: Patient, context: Context): Decision {
 type Progress = { readonly step: StepView; readonly made: RemediationView | undefined };
 
 /** By its own word, by ours, or by its time. */
-function isOver(made: RemediationView, { timeoutMs }: StepView, now: Instant): boolean {
+function isOver(made: RemediationView, step: StepView, context: Context): boolean {
   if (made.timedOut !== undefined || made.succeeded?.status === "False") return true;
-  return timeoutMs !== undefined && made.createdAt + timeoutMs <= now;
+  return (endsAt(made, step, context) ?? Number.POSITIVE_INFINITY) <= context.now;
+}
+
+/** When a step has had its time; undefined: it has all it wants, or has not begun. */
+export function endsAt(made: RemediationView, { timeoutMs }: StepView, context: Context): Instant | undefined {
+  const begunAt = timeoutMs === undefined ? undefined : beginOf(made, context);
+  return begunAt === undefined ? undefined : begunAt + (timeoutMs ?? 0);
+}
+
+/** Ours wait for the arbiter's leave after the object is made: what a freeze holds back has not been tried. */
+function beginOf(made: RemediationView, context: Context): Instant | undefined {
+  const ours = patientOf(made, context);
+  if (ours === undefined) return made.createdAt;
+  const starts = ours.actions.flatMap(({ status }) => instantOf(status.startedAt) ?? []);
+  if (starts.length > 0) return Math.min(...starts);
+  const { nodeAction } = ours.remediation.own.status;
+  // An entry that is no longer kept is long over.
+  const isForgotten = nodeAction !== undefined && context.picture.action(nodeAction) === undefined;
+  return isForgotten ? made.createdAt : undefined;
 }
 
 /** Whoever carries it out is told to stop, unless it has done what it could. */
 function timeOut({ step, made }: Progress, { node }: Patient, context: Context): Decision {
   if (made === undefined || made.deletingSince !== undefined || made.timedOut !== undefined) return nothing;
-  const endsAt = step.timeoutMs === undefined ? undefined : made.createdAt + step.timeoutMs;
-  if (!isOver(made, step, context.now)) return { ...nothing, wakeAt: wakesAt(endsAt, context.now) };
+  if (!isOver(made, step, context)) return { ...nothing, wakeAt: wakesAt(endsAt(made, step, context), context.now) };
   const target = targetOf(made, context);
   if (made.succeeded?.status === "True" || target === undefined) return nothing;
   const how =
@@ -69,10 +87,10 @@ function aged({ node, check, remediations }: Patient, { now }: Context): Decisio
 }
 
 /** Nothing more will be done by this check for as long as its remediations stand. */
-export function isSpent({ check, remediations }: Pick<Patient, "check" | "remediations">, now: Instant): boolean {
+export function isSpent({ check, remediations }: Pick<Patient, "check" | "remediations">, context: Context): boolean {
   const { steps } = check;
   return (
-    steps.length > 0 && steps.every(step => remediations.some(one => isMadeBy(step, one) && isOver(one, step, now)))
+    steps.length > 0 && steps.every(step => remediations.some(one => isMadeBy(step, one) && isOver(one, step, context)))
   );
 }
 

@@ -10,7 +10,7 @@ import { type Context, type ActionProgress, nothing, type Decision, together } f
 import { reasonOf } from "../conditions.ts";
 import { saysWait } from "../progress.ts";
 import { ask } from "./ask.ts";
-import { carryOn, isSpent, spentSentence } from "./course.ts";
+import { carryOn, endsAt, isSpent, spentSentence } from "./course.ts";
 import { isMadeUnderAnother } from "./holds.ts";
 import { giveBack } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
@@ -93,7 +93,7 @@ function decidePatient(patient: Patient, context: Context): Decision {
     ? recover(patient, context)
     : together([forgetDelay(patient, context), carryOn(patient, context)]);
   if (action !== undefined) return together([course, keptInLedger(patient, action, { course, context })]);
-  if (isWell || isCarriedOutByUs(patient) || isSpent(patient, context.now)) return course;
+  if (isWell || isCarriedOutByUs(patient) || isSpent(patient, context)) return course;
   // It runs and the ledger does not know of it: after an update from another controller, or under a new node.
   return together([course, ask(patient, context)]);
 }
@@ -122,8 +122,8 @@ function progressOf(patient: Patient, action: ActionView, { course, context }: K
   }
   const isWell = isHealthy(health) || !isSelected;
   // The node is sick and stays, and nobody does anything: it must hold no place of those who could be helped.
-  if (!isWell && isSpent(patient, now)) return over(action, spentSentence(patient), "Failed");
-  if (remediations.length > 0) return running(patient, action, waitOf(patient, course));
+  if (!isWell && isSpent(patient, context)) return over(action, spentSentence(patient), "Failed");
+  if (remediations.length > 0) return running(patient, action, waitOf(patient, course, context));
   if (hasStarted(action)) {
     const how = isWell
       ? "is healthy again and its remediation is removed"
@@ -159,12 +159,13 @@ function over({ status }: ActionView, outcome: string, phase: "Done" | "Failed" 
 type Wait = NonNullable<ActionProgress["waitingFor"]>;
 
 /** What holds the next step or the end, else whoever has been asked and has not answered. */
-function waitOf({ check, node, remediations }: Patient, { refusals: [held] }: Decision): Wait | null {
+function waitOf({ check, node, remediations }: Patient, { refusals: [held] }: Decision, context: Context): Wait | null {
   if (held !== undefined) return { reason: reasonOf(held.code), message: held.message };
   const asked = remediations.findLast(one => one.timedOut === undefined && one.succeeded?.status !== "False");
   if (asked === undefined) return null;
   const who = `${asked.kind} ${asked.name}`;
-  const timeoutMs = check.steps.find(step => isMadeBy(step, asked))?.timeoutMs;
+  const step = check.steps.find(one => isMadeBy(one, asked));
+  const until = step && endsAt(asked, step, context);
   const said =
     asked.succeeded?.status === "True"
       ? `says that it has succeeded, and node ${node.name} is not healthy`
@@ -172,7 +173,7 @@ function waitOf({ check, node, remediations }: Patient, { refusals: [held] }: De
   return {
     reason: "RemediationRunning",
     message: `${who}, made at ${formatTime(asked.createdAt)}, ${said}.`,
-    ...(timeoutMs === undefined ? {} : { until: asked.createdAt + timeoutMs }),
+    ...(until === undefined ? {} : { until }),
   };
 }
 

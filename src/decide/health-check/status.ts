@@ -156,7 +156,7 @@ function nodesWithoutTemplate(check: CheckView, { notHealthy }: Findings, contex
   return notHealthy
     .filter(({ health }) => isUnhealthy(health, now))
     .map(({ node }) => node.name)
-    .filter(name => isSpent({ check, remediations: picture.checks.remediationsOf(check, name) }, now));
+    .filter(name => isSpent({ check, remediations: picture.checks.remediationsOf(check, name) }, context));
 }
 
 function noTemplateLeft(check: CheckView, findings: Findings, context: Context): ConditionChange {
