@@ -17,6 +17,7 @@ import type {
 import { projectCheck, projectRemediation } from "../src/snapshot/project-check.ts";
 import type { ActionView, NodeView } from "../src/snapshot/views.ts";
 import type { Context, Decision, RemediationCommand } from "../src/decide/decision.ts";
+import { remediationVeto } from "../src/decide/health-check/holds.ts";
 import { decideCheckedNode } from "../src/decide/health-check/node.ts";
 
 const group = "test.example.org";
@@ -201,7 +202,8 @@ export const web = aCheck("web");
 
 /** What is decided about a node by the check web, over three nodes of which n0 is sick, unless the world says otherwise. */
 export function decideOn(world: CheckWorld, node = "n0"): Decision {
-  return decideCheckedNode(node, aCheckContext({ checks: [web], nodes: someNodes(3, 1), ...world }));
+  const context = aCheckContext({ checks: [web], nodes: someNodes(3, 1), ...world });
+  return decideCheckedNode(node, { ...context, vetoes: [remediationVeto(context)] });
 }
 
 export function codesOn(world: CheckWorld, node = "n0"): readonly string[] {

@@ -22,6 +22,7 @@ const rules = [
   "correlated",
   "successors",
   "arbitrate",
+  "caps",
 ];
 
 test("each code of a refusal is told, and only those", () => {
@@ -31,7 +32,7 @@ test("each code of a refusal is told, and only those", () => {
   // Put together from a limit's role.
   expect(written).toContain("`${role}-spent`");
   const told = [...page.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code);
-  expect(new Set(told)).toEqual(new Set([...codes, "budget-spent", "cap-spent", dryRunCode]));
+  expect(new Set(told)).toEqual(new Set([...codes, "budget-spent", "budget-closed", "cap-spent", dryRunCode]));
 });
 
 test.each([...page.matchAll(/^```yaml\n(#[^\n]*)\n([^]*?)^```/gm)].map(([, title, text]) => ({ title, text })))(

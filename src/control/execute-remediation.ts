@@ -5,10 +5,10 @@ import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
 import { nodeNameKey } from "../api/node-health-check-contract.ts";
 import { formatTime } from "../api/time.ts";
 import type { Command, Context, ObjectTarget, Outcome, Target } from "../decide/decision.ts";
-import { checkHold } from "../decide/health-check/holds.ts";
+import { remediationVeto } from "../decide/health-check/holds.ts";
 import { healthOf, isUnhealthy } from "../decide/health-check/node-health.ts";
 import { unstamped } from "../decide/ledger.ts";
-import { policyHold } from "../decide/safety.ts";
+import { startHold } from "../decide/start-hold.ts";
 import { projectNode } from "../snapshot/project-node.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import { updateAction } from "./execute-action.ts";
@@ -39,7 +39,7 @@ export async function createRemediation(command: Of<"create-remediation">, execu
     const progress = { phase: "Abandoned", outcome: why, waitingFor: null } as const;
     return updateAction({ kind: "update-action", why, action: { name, uid }, resourceVersion, progress }, execution);
   }
-  const held = startHold(action, execution);
+  const held = heldNow(action, execution);
   if (held !== undefined) return { result: "retry", reason: "Held", message: held, afterMs: doubtedMs };
   return create(command, execution);
 }
@@ -70,12 +70,13 @@ function recovered({ spec }: ActionView, { node }: Live, execution: Execution): 
 }
 
 /** What may have come between the entry in the ledger and now. */
-function startHold({ spec }: ActionView, execution: Execution): string | undefined {
+function heldNow(action: ActionView, execution: Execution): string | undefined {
   const { picture, clock, settings, epoch } = execution;
+  const { spec } = action;
   const context: Context = { picture, now: clock.now(), settings, epoch };
   const check = picture.checks.check(spec.askedBy.name);
   if (check === undefined || check.uid !== spec.askedBy.uid) return `NodeHealthCheck ${spec.askedBy.name} is gone.`;
-  return (policyHold(spec, context) ?? checkHold(check, context))?.message;
+  return startHold(action, { ...context, vetoes: [remediationVeto(context)] })?.message;
 }
 
 async function create({ resource, manifest, node }: Of<"create-remediation">, execution: Execution): Promise<Outcome> {

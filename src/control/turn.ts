@@ -186,21 +186,28 @@ export class Turns {
 
   /**
    * What is written down and has not begun is held by what holds back starts, which may be any of what has changed: it is
-   * asked where that says otherwise now. Not remediations: they are begun by their node's rule.
+   * asked where that says otherwise now. Remediations are begun by their node's rule.
    */
   #askWhatHasNotBegun(context: Context): void {
     if (this.#asked.size === 0 && !this.#mustArbitrate) return;
     const held = new Map<string, string>();
     for (const action of this.#picture.openActions()) {
-      if (action.status.startedAt !== undefined || action.spec.method === "Remediate") continue;
-      held.set(action.name, waitOf(action, context));
-      if (held.get(action.name) !== this.#heldByAction.get(action.name)) this.#asked.add(`action/${action.name}`);
+      const { name, spec, status } = action;
+      if (status.startedAt !== undefined) continue;
+      held.set(name, waitOf(action, context));
+      if (held.get(name) === this.#heldByAction.get(name)) continue;
+      this.#asked.add(spec.method === "Remediate" ? `node/${spec.node.name}` : `action/${name}`);
     }
     this.#heldByAction = held;
   }
 
   #vetoes(context: Context, health: Health): readonly Veto[] {
-    return [...this.#safety.vetoes(context), brakeVeto(health), successorsVeto(context.picture)];
+    return [
+      ...this.#safety.vetoes(context),
+      brakeVeto(health),
+      successorsVeto(context.picture),
+      remediationVeto(context),
+    ];
   }
 
   /** What is sick is the word of claim and pool, which may have come or changed since the node was seen. */
@@ -251,10 +258,9 @@ export class Turns {
 
   #arbitration(context: Context): Decision {
     const proposals: readonly Candidate[] = [...this.standing.proposals()];
-    const vetoes = [...(context.vetoes ?? []), remediationVeto(context)];
     const budgets = budgetLimits(poolsOf(proposals, context), this.#repair.health, context);
     const limits = [...budgets, controlPlaneLimit(context)];
-    return arbitrate({ proposals, context, gates: { limits, vetoes } });
+    return arbitrate({ proposals, context, gates: { limits, vetoes: context.vetoes ?? [] } });
   }
 
   #rulesFor(subject: Subject): readonly Rule[] {

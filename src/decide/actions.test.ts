@@ -15,6 +15,7 @@ import {
 } from "../../test/builders.ts";
 import type { Evidence, NodeActionSpec } from "../api/node-action.ts";
 import type { NodePoolSpec } from "../api/node-pool.ts";
+import type { SafetyPolicySpec } from "../api/safety-policy.ts";
 import { formatTime, parseDuration } from "../api/time.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import { ledgerRule, stillHolds } from "./actions.ts";
@@ -49,6 +50,8 @@ const repair = (more: Parameters<typeof anAction>[1] = {}) =>
 
 const decide = (action: ActionView, world: WorldOptions = there, now?: number): Decision =>
   ledgerRule.decide("x", contextOf({ ...world, actions: [action] }, now));
+/** Of the pool, for repairs. */
+const noRepair = { nodes: "0", action: "Repair" } as const;
 const codes = ({ refusals }: Decision) => refusals.map(({ code }) => code);
 
 describe("a pending action", () => {
@@ -101,6 +104,24 @@ describe("a pending action", () => {
     const persons = repair({ spec: { action: "Deletion", askedBy: { kind: "Person", name: "unknown" } } });
     const deleted = { ...world, nodes: [aNode("a", { deletingSince: t0, labels: { keep: "yes" } })] };
     expect(decide(persons, deleted).commands).toMatchObject([{ kind: "start-action" }]);
+  });
+
+  test.each<[string, string, NodePoolSpec, SafetyPolicySpec]>([
+    ["its pool is only shown", "dry-run", { dryRun: true }, {}],
+    ["its pool has no budget for it", "budget-closed", { disruption: { budgets: [noRepair] } }, {}],
+    ["the cluster lets none go", "cap-closed", {}, { caps: { repair: { cluster: 0 } } }],
+    ["its zone lets none go", "cap-closed", {}, { caps: { all: { zone: "0%" } } }],
+    ["none may go in an hour", "cap-closed", {}, { caps: { repair: { perWindow: { nodes: 0, duration: "1h" } } } }],
+  ])("does not start once %s (%s), and says so", (_what, code, spec, safety) => {
+    const pools = [aPool("web", { spec })];
+    const nodes = [aNode("a", { labels: { "topology.kubernetes.io/zone": "z" } })];
+    const world = { nodes, claims: [aged({ pool: "web" })], pools, safety: aSafetyPolicy(safety) };
+    const action = repair({ spec: { nodePool: "web" } });
+    const found = decide(action, world);
+    expect(codes(found)).toEqual([code]);
+    expect(found.commands).toMatchObject([{ kind: "update-action", progress: { waitingFor: {} } }]);
+    const free = { ...world, pools: [aPool("web")], safety: aSafetyPolicy({ caps: { repair: { cluster: 1 } } }) };
+    expect(decide(action, free).commands).toMatchObject([{ kind: "start-action" }]);
   });
 
   test("is given up after ten minutes without a start: its reason is asked for anew", () => {

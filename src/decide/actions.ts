@@ -13,13 +13,12 @@ import { contradiction, type Live } from "./evidence.ts";
 import { awaitedPlaces, goesWithout } from "./gentle-repair.ts";
 import { instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
-import { plannedHold } from "./planned-start.ts";
-import { outranks } from "./precedence.ts";
 import { noLongerAsked } from "./repair-again.ts";
 import { ofNode, repairHold } from "./repair-hold.ts";
 import { awaited, startBy, type Wait } from "./replacement.ts";
 import { retire } from "./retention.ts";
-import { isPersonsDelete, type Objection, policyHold, vetoed } from "./safety.ts";
+import type { Objection } from "./safety.ts";
+import { hasStarted, sayWait, startHold, unwritten } from "./start-hold.ts";
 
 /** How long an action that others carry out may wait for them. */
 const takenUpMaxMs = 10 * minuteMs;
@@ -162,10 +161,6 @@ function adopt(action: ActionView, { node, claim }: Scene, context: Context): De
   return { ...nothing, commands: [{ kind: "update-action", why, action: { name, uid }, resourceVersion, spec }] };
 }
 
-function hasStarted({ status }: ActionView): boolean {
-  return status.phase === "Running" || status.startedAt !== undefined;
-}
-
 /** The termination rule carries our own claims; another controller its own. */
 function underWay(action: ActionView, claim: ClaimView, { picture }: Context): Decision {
   if (servedClass(claim.spec.nodeClassRef, picture.provider) !== undefined) return nothing;
@@ -213,9 +208,6 @@ function waitFirst(action: ActionView, node: NodeView, context: Context): Decisi
   return { ...held(action, hold), commands: [...told, ...commands], wakeAt };
 }
 
-/** What passes by itself in seconds is not worth a write. */
-const unwritten: ReadonlySet<string> = new Set(["not-still", "not-judged-again", "places-not-ready"]);
-
 /** How far each replacement is, is said of the claims; here once, that they are waited for. */
 function tellWait(action: ActionView, { hold, isMade }: Pick<Wait, "hold" | "isMade">): readonly Command[] {
   const { phase, waitingFor } = action.status;
@@ -257,33 +249,9 @@ export function waitOf(action: ActionView, context: Context): string {
   return [code, until, message, ...(first?.commands.map(({ why }) => why) ?? [])].join(" ");
 }
 
-/**
- * What holds starts back may have changed since the entry was written, by whoever wrote it: the policy, the pool's health,
- * a failure that spreads. What has begun goes on.
- */
-function startHold(action: ActionView, context: Context): Objection | undefined {
-  const { deadline: _deadline, ...asked } = action.spec;
-  const { action: wanted, askedBy, message, evidence } = highestReason(action.spec);
-  const proposal = { ...asked, action: wanted, askedBy, message, evidence, dueAt: startBefore(action, 0) };
-  if (hasStarted(action) || isPersonsDelete(proposal, context)) return undefined;
-  return policyHold(proposal, context) ?? plannedHold(proposal, context) ?? vetoed(proposal, context.vetoes, context);
-}
-
-/** What joined it may go where its own reason would be held. */
-function highestReason(spec: NodeActionSpec): Reason {
-  const reasons: readonly Reason[] = [spec, ...(spec.joined ?? [])];
-  return reasons.reduce((highest, reason) => (outranks(reason.action, highest.action) ? reason : highest));
-}
-
-type Reason = Pick<NodeActionSpec, "action" | "askedBy" | "message" | "evidence">;
-
 function waitsFor(action: ActionView, hold: Objection, giveUpAt = Number.POSITIVE_INFINITY): Decision {
-  const { code, message, until } = hold;
-  const reason = reasonOf(code);
-  const isSaid = action.status.waitingFor?.message === message || unwritten.has(code);
-  const waitingFor = { reason, message, ...(until === undefined ? {} : { until }) };
-  const { commands } = isSaid ? nothing : update(action, { waitingFor }, message);
-  const wakeAt = Math.min(giveUpAt, until ?? giveUpAt);
+  const wakeAt = Math.min(giveUpAt, hold.until ?? giveUpAt);
+  const commands = sayWait(action, hold);
   return { ...held(action, hold), commands, wakeAt: Number.isFinite(wakeAt) ? wakeAt : undefined };
 }
 

@@ -10,6 +10,7 @@ import type { ActionView } from "../snapshot/views.ts";
 import type { Context, Proposal } from "./decision.ts";
 import { finishedAt } from "./ledger.ts";
 import { classOf, type LedgerAction } from "./precedence.ts";
+import type { Objection } from "./safety.ts";
 
 /** How many may go, by whose word. Budgets are limits of the same shape. */
 export type Limit = {
@@ -50,10 +51,35 @@ export type Asked = { readonly actions: ReadonlySet<LedgerAction>; readonly zone
 /** Those that can hold one of the actions in one of the zones, or in none. */
 export function capLimits({ actions, zones }: Asked, context: Context): readonly Limit[] {
   const departures = [...context.picture.departures()];
-  const scopes = (["repair", "disruption", "all"] as const).filter(scope =>
-    [...actions].some(action => isIn(scope, action)),
-  );
-  return scopes.flatMap(scope => capsOf(scope, { context, zones, departures }));
+  return scopesOf(actions).flatMap(scope => capsOf(scope, { context, zones, departures }));
+}
+
+/** One that lets none go at all by now: it holds also what was counted before, and has not begun. */
+export function closedCap(
+  { action, node }: Pick<Proposal, "action" | "node">,
+  context: Context,
+): Objection | undefined {
+  const { picture } = context;
+  const view = picture.nodeByUid(node.uid);
+  const isInZone = view !== undefined && picture.zoneOf(view) !== undefined;
+  for (const scope of scopesOf([action])) {
+    const { cluster, zone, perWindow } = picture.safety.policy.caps[scope];
+    const written = { cluster, zone: isInZone ? zone : undefined, perWindow: perWindow?.nodes };
+    // Of how many nodes makes no difference to whether it is any at all.
+    const field = capFields.find(one => written[one] !== undefined && amountOf(written[one], 1) === 0);
+    if (field === undefined) continue;
+    const path = `spec.caps.${scope}.${field}`;
+    const message = `SafetyPolicy default lets no node go by ${action} now (${path}).`;
+    return { code: "cap-closed", message, liftedBy: `a greater ${path} of SafetyPolicy default` };
+  }
+  return undefined;
+}
+
+const capFields = ["cluster", "zone", "perWindow"] as const satisfies readonly (keyof EffectiveCap)[];
+
+function scopesOf(actions: Iterable<LedgerAction>): readonly Scope[] {
+  const asked = [...actions];
+  return (["repair", "disruption", "all"] as const).filter(scope => asked.some(action => isIn(scope, action)));
 }
 
 type Surroundings = { context: Context; zones: ReadonlySet<string>; departures: readonly Departure[] };

@@ -1,9 +1,9 @@
-// What holds back the start of a plan that is written down: its pool lets none go by now, the node has not stood still,
-// or something has come to it that blocks it. All of that held when it was decided, and may have changed since.
+// What holds back the start of what is written down by the word of its pool, which lets none go by now; of a plan also
+// that the node has not stood still, or that something has come to it. It was otherwise when it was decided.
 
-import { type PlannedAction, plannedActions } from "../api/budget.ts";
+import { type BudgetedAction, budgetedActions, type PlannedAction, plannedActions } from "../api/budget.ts";
 import type { NodeActionSpec } from "../api/node-action.ts";
-import { formatTime } from "../api/time.ts";
+import { formatTime, type Instant } from "../api/time.ts";
 import type { PoolView } from "../snapshot/views.ts";
 import { allowed } from "./budgets.ts";
 import type { Context } from "./decision.ts";
@@ -12,6 +12,17 @@ import { quietSince, standStillMs } from "./disruption/clock.ts";
 import type { Objection } from "./safety.ts";
 
 type Start = Pick<NodeActionSpec, "action" | "node" | "nodePool">;
+
+/** What was written down before the pool closed does not start either: a freeze freezes. */
+export function budgetHold(
+  { nodePool }: Pick<Start, "nodePool">,
+  action: Start["action"],
+  { picture, now }: Context,
+): Objection | undefined {
+  const budgeted = budgetedActions.find(one => one === action);
+  const pool = nodePool === undefined ? undefined : picture.pool(nodePool);
+  return budgeted && pool && closed(pool, budgeted, now);
+}
 
 /** Undefined: nothing does, or it is no plan. */
 export function plannedHold(start: Start, context: Context): Objection | undefined {
@@ -22,11 +33,10 @@ export function plannedHold(start: Start, context: Context): Objection | undefin
   const node = picture.nodeByUid(start.node.uid);
   const claim = node && picture.claimOf(node);
   const held = node && claim && { node, claim, pool };
-  return closed(pool, action, context) ?? (held && (stirred(held, action, context) ?? blockOf(held, action, context)));
+  return held && (stirred(held, action, context) ?? blockOf(held, action, context));
 }
 
-/** What was written down before the pool closed does not start either: a freeze freezes. */
-function closed(pool: PoolView, action: PlannedAction, { now }: Context): Objection | undefined {
+function closed(pool: PoolView, action: BudgetedAction, now: Instant): Objection | undefined {
   // Of how many nodes makes no difference to whether it is any at all.
   const { allowed: most, path, doubt, changesAt } = allowed(pool.effective, action, { at: now, initialized: 1 });
   if (most > 0) return undefined;

@@ -10,6 +10,7 @@ import type { Asked, Of } from "./measured.ts";
 /** Why a node that is unhealthy is not remediated, or not further. */
 const causes: ReadonlySet<string> = new Set([
   "already-going",
+  "cap-closed",
   "cap-spent",
   "check-deleting",
   "check-disabled",

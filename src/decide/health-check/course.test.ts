@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { aClaim, aCondition, anAction, aNode, aPool, at, t0 } from "../../../test/builders.ts";
+import { aClaim, aCondition, anAction, aNode, aPool, aSafetyPolicy, at, t0 } from "../../../test/builders.ts";
 import type { NodeHealthCheckSpec } from "../../api/node-health-check.ts";
 import { leaseHolder } from "../../api/node-health-check-contract.ts";
 import { formatTime, minuteMs } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
+import type { Decision } from "../decision.ts";
 import {
   aCheck,
   aLease,
@@ -21,6 +22,10 @@ import {
   decideOn as decide,
   codesOn as codes,
 } from "../../../test/check-builders.ts";
+
+/** Why the entry waits, if nothing else is asked for. */
+const waitsOf = ({ commands }: Decision) =>
+  commands.map(command => (command.kind === "update-action" && command.progress?.waitingFor?.reason) || command.kind);
 
 describe("a start", () => {
   test("takes the lease first, for the time of the step and a minute", () => {
@@ -139,7 +144,7 @@ describe("a start", () => {
     expect(found.refusals).toMatchObject([
       { code: "remediation-of-another", message: expect.stringContaining("NodeHealthCheck other") as string },
     ]);
-    expect(found.commands).toEqual([]);
+    expect(waitsOf(found)).toEqual(["RemediationOfAnother"]);
   });
 
   test("that the server refused is tried again at its time", () => {
@@ -147,7 +152,25 @@ describe("a start", () => {
     const failure = { at: at("59m"), retryAt: at("61m"), count: 1, reason: "", message: "quota" };
     const found = decide({ actions: [remediating(web)], leases: [aLease("n0")], failures: { [lane]: failure } });
     expect(found.refusals).toMatchObject([{ code: "create-failed", until: at("61m") }]);
-    expect(found.commands).toEqual([]);
+    expect(waitsOf(found)).toEqual(["CreateFailed"]);
+    const waitingFor = { reason: "CreateFailed", message: "FenceRemediation n0 could not be created: quota" };
+    expect(found.commands).toMatchObject([{ progress: { waitingFor } }]);
+    const told = remediating(web);
+    const status = { ...told.status, waitingFor: { ...waitingFor, since: formatTime(at("59m")) } };
+    const again = decide({ actions: [{ ...told, status }], leases: [aLease("n0")], failures: { [lane]: failure } });
+    expect(again.commands).toEqual([]);
+  });
+
+  test.each<[string, string, string, CheckWorld]>([
+    ["a pause", "paused", "Paused", { checks: [aCheck("web", { spec: { pauseRequests: ["stop"] } })] }],
+    ["a closed gate", "too-many-unhealthy", "TooManyUnhealthy", { nodes: someNodes(3, 3) }],
+    ["a freeze", "frozen", "Frozen", { safety: aSafetyPolicy({ freeze: { scope: "Everything", reason: "night" } }) }],
+    ["a cap of none", "cap-closed", "CapClosed", { safety: aSafetyPolicy({ caps: { repair: { cluster: 0 } } }) }],
+  ])("that is written down is held by %s, by its own name, and the entry says so", (_what, code, reason, world) => {
+    const found = decide({ actions: [remediating(web)], leases: [aLease("n0")], ...world });
+    expect(found.refusals.map(one => one.code)).toEqual([code]);
+    expect(waitsOf(found)).toEqual([reason]);
+    expect(found.notices.map(one => one.reason)).not.toContain("RemediationCreated");
   });
 
   test("is not made on a node that is being deleted", () => {

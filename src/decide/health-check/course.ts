@@ -10,6 +10,7 @@ import { dryRunCode, dryRunWord } from "../dry-run.ts";
 import { instantOf, unstamped } from "../ledger.ts";
 import { patientOf } from "../remediators/patient.ts";
 import type { Objection } from "../safety.ts";
+import { sayWait, startHold } from "../start-hold.ts";
 import { proposalOf, refused, stepHold } from "./ask.ts";
 import { edited, isMadeUnderAnother } from "./holds.ts";
 import { giveBack, heldByAnother, takeLease } from "./lease.ts";
@@ -128,9 +129,14 @@ function begin(patient: Patient, step: StepView, context: Context): Decision {
     goingOrEdited(patient, context) ??
     shownOnly(patient, step, context) ??
     stepHold(patient, step, context) ??
+    entryHold(patient, context) ??
     planHold(patient, plan, context);
   if (action === undefined) return nothing;
-  if (held !== undefined) return { ...refused(patient, held), wakeAt: wakesAt(held.until, context.now) };
+  if (held !== undefined) {
+    // While another step runs, it is that one which the entry tells of.
+    const commands = patient.remediations.length === 0 ? sayWait(action, lasting(held)) : [];
+    return { ...refused(patient, held), commands, wakeAt: wakesAt(held.until, context.now) };
+  }
   const { command, renewAt } = takeLease(patient, step, context);
   // One after the other: nothing is made before the lease is seen to be ours.
   if (command !== undefined || plan === undefined)
@@ -151,6 +157,11 @@ function begin(patient: Patient, step: StepView, context: Context): Decision {
     notices: [checkNotice(check, { type: "Normal", reason: "RemediationCreated", message: why })],
     wakeAt: wakesAt(renewAt, context.now),
   };
+}
+
+/** When a create is tried next changes with each attempt, and is not worth a write. */
+function lasting({ until, ...held }: Objection): Objection {
+  return until === undefined || held.code === "create-failed" ? held : { ...held, until };
 }
 
 type Plan = { readonly resource: Resource; readonly manifest: RemediationManifest };
@@ -178,6 +189,11 @@ function shownOnly(patient: Patient, { template }: StepView, context: Context): 
   if (word === undefined) return undefined;
   const message = `${template.kind} ${template.name} would be used on node ${patient.node.name}, but that is only shown, because ${word}.`;
   return { code: dryRunCode, message, liftedBy: "ending the dry run" };
+}
+
+/** What is written down and has not begun is judged by all that holds starts; a step after another has begun. */
+function entryHold({ action, remediations }: Patient, context: Context): Objection | undefined {
+  return action === undefined || remediations.length > 0 ? undefined : startHold(action, context);
 }
 
 function planHold(patient: Patient, plan: Plan | undefined, context: Context): Objection | undefined {
