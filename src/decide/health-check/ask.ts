@@ -55,8 +55,11 @@ function soon(patient: Patient, { now }: Context): Decision {
   return { ...refused(patient, { code: "soon-unhealthy", message, until: dueAt, liftedBy: "its recovery" }), wakeAt };
 }
 
+type Case = Pick<Patient, "node" | "check">;
+type Step = { readonly template: Pick<StepView["template"], "apiVersion" | "kind"> };
+
 /** What speaks against this step on this node, for the first step as for each one after it. */
-export function stepHold(patient: Patient, step: StepView, context: Context): Objection | undefined {
+export function stepHold(patient: Case, step: Step, context: Context): Objection | undefined {
   return (
     disabled(patient, context) ??
     excluded(patient) ??
@@ -65,7 +68,7 @@ export function stepHold(patient: Patient, step: StepView, context: Context): Ob
   );
 }
 
-function disabled({ check }: Patient, context: Context): Objection | undefined {
+function disabled({ check }: Case, context: Context): Objection | undefined {
   if (check.deletingSince !== undefined) {
     const message = `NodeHealthCheck ${check.name} is being deleted.`;
     return { code: "check-deleting", message, liftedBy: "another NodeHealthCheck" };
@@ -83,7 +86,7 @@ function withoutStep(patient: Patient, context: Context): Objection {
   return disabled(patient, context) ?? { code: "check-disabled", message, liftedBy: "a remediationTemplate" };
 }
 
-function excluded({ node }: Patient): Objection | undefined {
+function excluded({ node }: Case): Objection | undefined {
   if (node.labels[excludedKey] !== "true") return undefined;
   const message = `Node ${node.name} is labelled ${excludedKey}.`;
   return { code: "excluded", message, liftedBy: `taking the label off node ${node.name}` };
@@ -96,7 +99,7 @@ function mislabelled({ node, check }: Patient): Decision["notices"] {
 }
 
 /** Else the check's time would undercut the pool's toleration. */
-function leftToRepair({ node, check }: Patient, { template }: StepView, context: Context): Objection | undefined {
+function leftToRepair({ node, check }: Case, { template }: Step, context: Context): Objection | undefined {
   const { picture, settings } = context;
   const isOurReplace = template.kind === "ReplaceRemediationTemplate" && template.apiVersion.startsWith("fettle.dev/");
   const claim = isOurReplace ? ownClaimOf(node, picture) : undefined;

@@ -3,6 +3,7 @@
 import type { RebootRemediationStatus } from "../../api/remediation.ts";
 import type { ActionView } from "../../snapshot/views.ts";
 import type { Proposal } from "../decision.ts";
+import type { Objection } from "../safety.ts";
 
 export type Course = {
   /** Of the condition Succeeded; Unknown: it goes on. */
@@ -12,6 +13,8 @@ export type Course = {
   /** PermanentNodeDeletionExpected. */
   readonly takesNodeAway?: true;
   readonly proposal?: Proposal;
+  /** Why nothing is proposed, although the node is still sick. */
+  readonly held?: Objection;
   /** An action that must not begin any more. */
   readonly withdrawn?: ActionView | undefined;
   readonly status?: Pick<RebootRemediationStatus, "bootID" | "attempts" | "lastRebootTime">;

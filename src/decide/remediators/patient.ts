@@ -5,9 +5,12 @@ import { formatTime } from "../../api/time.ts";
 import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, ClaimView, NodeView } from "../../snapshot/views.ts";
 import type { Context, Proposal } from "../decision.ts";
+import { stepHold } from "../health-check/ask.ts";
 import { evidenceOf, type Health, healthOf, isUnhealthy } from "../health-check/node-health.ts";
 import { actionName, isDryRun, isOpen } from "../ledger.ts";
 import { ownClaimOf } from "../own-node.ts";
+import type { Objection } from "../safety.ts";
+import type { Course } from "./course.ts";
 
 export type Patient = {
   readonly remediation: RemediationView & { readonly own: NonNullable<RemediationView["own"]> };
@@ -68,14 +71,30 @@ function askerOf({ check }: Pick<Patient, "check">): Proposal["askedBy"] {
   return { kind: "NodeHealthCheck", name: check.name, uid: check.uid };
 }
 
-/** Undefined: the check that made it does not hold the node for unhealthy any more, and will take it back. */
-export function proposalOf(
-  patient: Patient & { readonly node: NodeView },
-  how: Pick<Proposal, "termination" | "timeout" | "machine">,
-  context: Context,
-): Proposal | undefined {
+type How = Pick<Proposal, "termination" | "timeout" | "machine">;
+type Present = Patient & { readonly node: NodeView };
+
+/**
+ * What is asked for, unless an action is open for it. What the check would not ask for now is not begun either: it may
+ * have waited long since the object was made.
+ */
+export function wishOf(patient: Present, how: How, context: Context): Pick<Course, "proposal" | "held" | "withdrawn"> {
+  const { health, open } = patient;
+  // The check that made it does not hold the node for unhealthy any more, and will take it back.
+  if (health !== undefined && !isUnhealthy(health, context.now)) return {};
+  if (open?.status.startedAt !== undefined) return {};
+  const held = heldByCheck(patient, context);
+  if (held !== undefined) return { held, withdrawn: open };
+  return open === undefined ? { proposal: proposalOf(patient, how, context) } : {};
+}
+
+function heldByCheck({ remediation, node, check }: Present, context: Context): Objection | undefined {
+  const { apiVersion, kind } = remediation;
+  return check && stepHold({ node, check }, { template: { apiVersion, kind: `${kind}Template` } }, context);
+}
+
+function proposalOf(patient: Present, how: How, context: Context): Proposal {
   const { remediation, node, claim, check, health, method } = patient;
-  if (health !== undefined && !isUnhealthy(health, context.now)) return undefined;
   const who = `${remediation.kind} ${remediation.name}`;
   const message = `${who} asks for it${check === undefined ? "" : `, made by NodeHealthCheck ${check.name}`}.`;
   return {
@@ -92,5 +111,6 @@ export function proposalOf(
         ? [{ kind: "RemediationObject", message, since: formatTime(remediation.createdAt) }]
         : evidenceOf(health, { node, now: context.now }),
     dueAt: health?.dueAt ?? remediation.createdAt,
+    ...(check?.effective.dryRun ? { dryRun: true } : {}),
   };
 }

@@ -5,7 +5,7 @@ import { formatDuration, parseDuration } from "../../api/time.ts";
 import type { Context } from "../decision.ts";
 import { isOpen } from "../ledger.ts";
 import type { Course } from "./course.ts";
-import { type Patient, proposalOf } from "./patient.ts";
+import { type Patient, wishOf } from "./patient.ts";
 
 export function rebootCourse(patient: Patient, context: Context): Course {
   const { remediation, node, open } = patient;
@@ -23,9 +23,9 @@ export function rebootCourse(patient: Patient, context: Context): Course {
   const { timeout } = remediation.own.spec;
   const parsed = parseDuration(typeof timeout === "string" ? timeout : "");
   const how = parsed.ok ? { timeout: formatDuration(parsed.value) } : {};
-  const proposal = open === undefined ? proposalOf({ ...patient, node }, how, context) : undefined;
+  const wish = wishOf({ ...patient, node }, how, context);
   const message = `${where} is to be rebooted.`;
-  return { result: "Unknown", reason: "Rebooting", message, status, ...(proposal && { proposal }) };
+  return { result: "Unknown", reason: "Rebooting", message, status, ...wish };
 }
 
 type Verdict = Pick<Course, "result" | "reason" | "message">;

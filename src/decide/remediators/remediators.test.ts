@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { aClaim, anAction, aNode, aProvider, at } from "../../../test/builders.ts";
-import { aCheck, aCheckContext, aRemediation, type CheckWorld, commandsOf } from "../../../test/check-builders.ts";
+import { aClaim, anAction, aNode, aPool, aProvider, at } from "../../../test/builders.ts";
+import {
+  aCheck,
+  aCheckContext,
+  aLease,
+  aRemediation,
+  type CheckWorld,
+  commandsOf,
+} from "../../../test/check-builders.ts";
 import { rebootRemediations, replaceRemediations } from "../../api/remediation.ts";
+import { formatTime } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
 import { type Context, nothing } from "../decision.ts";
 import { decideOwnRemediations, remediationFinalizer } from "./remediators.ts";
@@ -27,6 +35,13 @@ function decide(world: CheckWorld, settings: Partial<Context["settings"]> = {}) 
   const context = contextOf({ nodes: [aNode("n", { ready: "False" })], claims: [aClaim("n")], ...world });
   return decideOwnRemediations("n", { ...context, settings: { ...context.settings, ...settings } });
 }
+
+const excluding = { "remediation.medik8s.io/exclude-from-remediation": "true" };
+/** Its pool leaves it to the check. */
+const unrepaired: CheckWorld = {
+  claims: [aClaim("n", { pool: "web" })],
+  pools: [aPool("web", { spec: { repair: { mode: "Disabled" } } })],
+};
 
 /** What is said of it: Succeeded, and why. */
 function verdict(world: CheckWorld) {
@@ -60,13 +75,43 @@ describe("both", () => {
 
   test("what a check made is asked for only while the check holds the node for unhealthy, with its evidence", () => {
     const made = ours("ReplaceRemediation", { checkUid: web.uid });
-    const [proposal] = decide({ checks: [web], remediations: [made] }).proposals;
+    const [proposal] = decide({ ...unrepaired, checks: [web], remediations: [made] }).proposals;
     expect(proposal).toMatchObject({
       askedBy: { kind: "NodeHealthCheck", name: "web" },
       evidence: [{ kind: "Condition" }],
     });
     expect(decide({ checks: [web], remediations: [made], nodes: [aNode("n")] }).proposals).toEqual([]);
   });
+
+  test("what a check would only show by now is proposed as such", () => {
+    const checks = [aCheck("web", { spec: { dryRun: true } })];
+    const made = ours("ReplaceRemediation", { checkUid: web.uid });
+    expect(decide({ ...unrepaired, checks, remediations: [made] }).proposals).toMatchObject([{ dryRun: true }]);
+  });
+
+  test.each<[string, string, CheckWorld]>([
+    ["the node is excluded", "excluded", { nodes: [aNode("n", { ready: "False", labels: excluding })] }],
+    ["the pool repairs it", "left-to-repair", { pools: [aPool("web")] }],
+    ["another works on it", "lease-held", { leases: [aLease("n", { holder: "other" })] }],
+  ])(
+    "what a check would not ask for now is held, if %s (%s), and taken back if it has not begun",
+    (_what, code, more) => {
+      const remediations = [ours("ReplaceRemediation", { checkUid: web.uid })];
+      const world = { ...unrepaired, checks: [web], remediations, ...more };
+      const found = decide(world);
+      expect([found.proposals, found.refusals.map(one => one.code)]).toEqual([[], [code]]);
+      const asked = anActionOf("Terminate", { phase: "Pending" });
+      const askedBy = { kind: "NodeHealthCheck", name: "web", uid: web.uid } as const;
+      const written = { ...asked, spec: { ...asked.spec, askedBy } };
+      const progress = { phase: "Abandoned", waitingFor: null, outcome: "ReplaceRemediation n asks no longer." };
+      expect(decide({ ...world, actions: [written] }).commands).toMatchObject([
+        {},
+        { kind: "update-action", progress },
+      ]);
+      const begun = { ...written, status: { ...written.status, startedAt: formatTime(at("32m")) } };
+      expect(decide({ ...world, actions: [begun] }).commands.map(({ kind }) => kind)).not.toContain("update-action");
+    },
+  );
 
   test("one that is due later is asked for then", () => {
     const made = ours("ReplaceRemediation", { checkUid: web.uid });

@@ -33,8 +33,12 @@ function decideOne(remediation: RemediationView, context: Context): Decision {
     commands: [...told, ...withdraw(course.withdrawn, `${remediation.kind} ${remediation.name} asks no longer.`)],
     // Nothing begins before the object says that it will be looked after.
     proposals: course.proposal === undefined || !isHeld(remediation) ? [] : [course.proposal],
+    refusals: course.held === undefined ? [] : [{ subject: `node/${remediation.nodeName}`, ...course.held }],
     // With what is due then, the evidence is another.
-    wakeAt: nextOf(context.now, patient.health?.matches.map(({ spell }) => spell?.dueAt) ?? []),
+    wakeAt: nextOf(context.now, [
+      course.held?.until,
+      ...(patient.health?.matches.map(({ spell }) => spell?.dueAt) ?? []),
+    ]),
   };
 }
 

@@ -6,7 +6,7 @@ import { machineOf } from "../../api/cluster-api.ts";
 import type { Context } from "../decision.ts";
 import { servedClass } from "../node-class.ts";
 import type { Course } from "./course.ts";
-import { type Patient, proposalOf } from "./patient.ts";
+import { type Patient, wishOf } from "./patient.ts";
 
 export function replaceCourse(patient: Patient, context: Context): Course {
   const { remediation, node, claim, open, actions } = patient;
@@ -30,9 +30,9 @@ export function replaceCourse(patient: Patient, context: Context): Course {
   const termination = remediation.own.spec["termination"] === "Graceful" ? "Graceful" : "Forceful";
   const machine = claim === undefined ? machineOf(node) : undefined;
   const how = machine === undefined ? ({ termination } as const) : { machine };
-  const proposal = open === undefined ? proposalOf({ ...patient, node }, how, context) : undefined;
+  const wish = wishOf({ ...patient, node }, how, context);
   const message = `${where} is to be replaced with ${owner}.`;
-  return { result: "Unknown", reason: "Replacing", message, takesNodeAway: true, ...(proposal && { proposal }) };
+  return { result: "Unknown", reason: "Replacing", message, takesNodeAway: true, ...wish };
 }
 
 /** For people. */
