@@ -173,6 +173,19 @@ describe("a start", () => {
     expect(found.notices.map(one => one.reason)).not.toContain("RemediationCreated");
   });
 
+  test("is told once it has been made, and not again once the entry knows of it", () => {
+    const reasons = (world: CheckWorld) => decide({ leases: [aLease("n0")], ...world }).notices.map(one => one.reason);
+    expect(reasons({ actions: [remediating(web)] })).toEqual([]);
+    const entry = { ...remediating(web), createdAt: at("59m") };
+    const createdAt = entry.createdAt;
+    const of = (more: Partial<RemediationView>) => [{ ...aRemediation({ of: web, on: "n0" }), ...more }];
+    expect(reasons({ actions: [entry], remediations: of({ createdAt }) })).toEqual(["RemediationCreated"]);
+    expect(reasons({ actions: [entry], remediations: of({ createdAt: createdAt - 1 }) })).toEqual([]);
+    const steps = [{ name: "remediation-1", startedAt: formatTime(createdAt) }];
+    const knowing = { ...entry, status: { ...entry.status, steps } };
+    expect(reasons({ actions: [knowing], remediations: of({ createdAt }) })).toEqual([]);
+  });
+
   test("is not made on a node that is being deleted", () => {
     const world = {
       nodes: someNodes(3, 1, { deletingSince: t0 }),

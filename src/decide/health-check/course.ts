@@ -154,7 +154,6 @@ function begin(patient: Patient, step: StepView, context: Context): Decision {
         action: { name: action.name, uid: action.uid },
       },
     ],
-    notices: [checkNotice(check, { type: "Normal", reason: "RemediationCreated", message: why })],
     wakeAt: wakesAt(renewAt, context.now),
   };
 }

@@ -17,7 +17,7 @@ import { isMadeBy } from "./manifest.ts";
 import { healthOf, isHealthy, isUnhealthy } from "./node-health.ts";
 import { forgetDelay, recover } from "./recovery.ts";
 import { sightOf } from "./templates.ts";
-import type { Patient } from "./words.ts";
+import { checkNotice, type Patient } from "./words.ts";
 
 export function decideCheckedNode(name: string, context: Context): Decision {
   const node = context.picture.node(name);
@@ -109,7 +109,23 @@ function keptInLedger(patient: Patient, action: ActionView, kept: Kept): Decisio
   return {
     ...nothing,
     commands: [{ kind: "update-action", why, action: { name, uid }, resourceVersion, progress }],
+    notices: made(patient, action),
   };
+}
+
+/** Told with the entry that first knows of it: to ask for a remediation is not to have it. */
+function made({ node, check, remediations }: Patient, { status, createdAt }: ActionView): Decision["notices"] {
+  const known = new Set((status.steps ?? []).map(({ name }) => name));
+  return remediations.flatMap(one => {
+    const step = check.steps.findIndex(each => isMadeBy(each, one));
+    if (one.createdAt < createdAt || hasEnded(one) || known.has(stepName(step))) return [];
+    const message = `Node ${node.name} is unhealthy by NodeHealthCheck ${check.name}: ${one.kind} ${one.name} is made.`;
+    return checkNotice(check, { type: "Normal", reason: "RemediationCreated", message });
+  });
+}
+
+function stepName(index: number): string {
+  return `remediation-${index + 1}`;
 }
 
 /** Undefined: it says so already. */
@@ -186,7 +202,7 @@ function running(
   const { status } = action;
   const known = status.steps ?? [];
   const steps = check.steps.flatMap((step, index) => {
-    const name = `remediation-${index + 1}`;
+    const name = stepName(index);
     const made = remediations.find(one => isMadeBy(step, one));
     if (made === undefined) return known.some(one => one.name === name) ? { name, isFinished: true } : [];
     return { name, isFinished: hasEnded(made) };
