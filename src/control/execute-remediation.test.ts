@@ -166,14 +166,13 @@ describe("create-remediation", () => {
     expect([await one.phase(), await one.found]).toEqual(["Abandoned", undefined]);
   });
 
-  test("waits where the check was paused between the entry in the ledger and now", async () => {
-    await one.see({ pauseRequests: ["moving house"] });
+  test.each([
+    { what: "paused", spec: { pauseRequests: ["moving house"] }, word: "moving house" },
+    { what: "set to dry run", spec: { dryRun: true }, word: "asks for a dry run" },
+  ])("waits where the check was $what between the entry in the ledger and now", async ({ spec, word }) => {
+    await one.see(spec);
     const outcome = await execution.execute(one.creation);
-    expect(outcome).toMatchObject({
-      result: "retry",
-      reason: "Held",
-      message: expect.stringContaining("moving house"),
-    });
+    expect(outcome).toMatchObject({ result: "retry", reason: "Held", message: expect.stringContaining(word) });
     expect(execution.writes).toEqual([]);
   });
 

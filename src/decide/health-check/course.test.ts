@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aClaim, aCondition, anAction, aNode, aPool, aSafetyPolicy, at, t0 } from "../../../test/builders.ts";
+import { aClaim, aCondition, anAction, aNode, aPool, at, t0 } from "../../../test/builders.ts";
 import type { NodeHealthCheckSpec } from "../../api/node-health-check.ts";
 import { leaseHolder } from "../../api/node-health-check-contract.ts";
 import { formatTime, minuteMs } from "../../api/time.ts";
@@ -159,31 +159,6 @@ describe("a start", () => {
     const status = { ...told.status, waitingFor: { ...waitingFor, since: formatTime(at("59m")) } };
     const again = decide({ actions: [{ ...told, status }], leases: [aLease("n0")], failures: { [lane]: failure } });
     expect(again.commands).toEqual([]);
-  });
-
-  test.each<[string, string, string, CheckWorld]>([
-    ["a pause", "paused", "Paused", { checks: [aCheck("web", { spec: { pauseRequests: ["stop"] } })] }],
-    ["a closed gate", "too-many-unhealthy", "TooManyUnhealthy", { nodes: someNodes(3, 3) }],
-    ["a freeze", "frozen", "Frozen", { safety: aSafetyPolicy({ freeze: { scope: "Everything", reason: "night" } }) }],
-    ["a cap of none", "cap-closed", "CapClosed", { safety: aSafetyPolicy({ caps: { repair: { cluster: 0 } } }) }],
-  ])("that is written down is held by %s, by its own name, and the entry says so", (_what, code, reason, world) => {
-    const found = decide({ actions: [remediating(web)], leases: [aLease("n0")], ...world });
-    expect(found.refusals.map(one => one.code)).toEqual([code]);
-    expect(waitsOf(found)).toEqual([reason]);
-    expect(found.notices.map(one => one.reason)).not.toContain("RemediationCreated");
-  });
-
-  test("is told once it has been made, and not again once the entry knows of it", () => {
-    const reasons = (world: CheckWorld) => decide({ leases: [aLease("n0")], ...world }).notices.map(one => one.reason);
-    expect(reasons({ actions: [remediating(web)] })).toEqual([]);
-    const entry = { ...remediating(web), createdAt: at("59m") };
-    const createdAt = entry.createdAt;
-    const of = (more: Partial<RemediationView>) => [{ ...aRemediation({ of: web, on: "n0" }), ...more }];
-    expect(reasons({ actions: [entry], remediations: of({ createdAt }) })).toEqual(["RemediationCreated"]);
-    expect(reasons({ actions: [entry], remediations: of({ createdAt: createdAt - 1 }) })).toEqual([]);
-    const steps = [{ name: "remediation-1", startedAt: formatTime(createdAt) }];
-    const knowing = { ...entry, status: { ...entry.status, steps } };
-    expect(reasons({ actions: [knowing], remediations: of({ createdAt }) })).toEqual([]);
   });
 
   test("is not made on a node that is being deleted", () => {

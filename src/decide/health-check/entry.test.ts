@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { aSafetyPolicy, at } from "../../../test/builders.ts";
+import {
+  aCheck,
+  aLease,
+  aRemediation,
+  type CheckWorld,
+  decideOn as decide,
+  remediating,
+  someNodes,
+  web,
+} from "../../../test/check-builders.ts";
+import { formatTime } from "../../api/time.ts";
+import type { RemediationView } from "../../snapshot/check-views.ts";
+
+test.each<[string, string, string, CheckWorld]>([
+  ["a pause", "paused", "Paused", { checks: [aCheck("web", { spec: { pauseRequests: ["stop"] } })] }],
+  ["a closed gate", "too-many-unhealthy", "TooManyUnhealthy", { nodes: someNodes(3, 3) }],
+  ["a freeze", "frozen", "Frozen", { safety: aSafetyPolicy({ freeze: { scope: "Everything", reason: "night" } }) }],
+  ["a cap of none", "cap-closed", "CapClosed", { safety: aSafetyPolicy({ caps: { repair: { cluster: 0 } } }) }],
+])(
+  "a remediation that is written down is held by %s, by its own name, and the entry says so",
+  (_what, code, reason, world) => {
+    const found = decide({ actions: [remediating(web)], leases: [aLease("n0")], ...world });
+    expect(found.refusals.map(one => one.code)).toEqual([code]);
+    expect(found.commands).toMatchObject([{ kind: "update-action", progress: { waitingFor: { reason } } }]);
+  },
+);
+
+test("a remediation is told once it has been made, and not again once the entry knows of it", () => {
+  const reasons = (world: CheckWorld) => decide({ leases: [aLease("n0")], ...world }).notices.map(one => one.reason);
+  expect(reasons({ actions: [remediating(web)] })).toEqual([]);
+  const entry = { ...remediating(web), createdAt: at("59m") };
+  const createdAt = entry.createdAt;
+  const of = (more: Partial<RemediationView>) => [{ ...aRemediation({ of: web, on: "n0" }), ...more }];
+  expect(reasons({ actions: [entry], remediations: of({ createdAt }) })).toEqual(["RemediationCreated"]);
+  expect(reasons({ actions: [entry], remediations: of({ createdAt: createdAt - 1 }) })).toEqual([]);
+  const steps = [{ name: "remediation-1", startedAt: formatTime(createdAt) }];
+  const knowing = { ...entry, status: { ...entry.status, steps } };
+  expect(reasons({ actions: [knowing], remediations: of({ createdAt }) })).toEqual([]);
+});
