@@ -9,7 +9,7 @@ import { processWorld } from "../../spine/process-world.ts";
 import { type Claim, Stage } from "../../spine/world.ts";
 import { controllerUser, type Identity, type Installed, installed, isMissing } from "./installed.ts";
 import { type Fate, KilledReplicas, type Moment } from "./killed-replicas.ts";
-import { isWrite, type Request } from "./requests.ts";
+import { carriedOut, isWrite, type Request } from "./requests.ts";
 
 const killsMin = 50;
 const claimCount = 20;
@@ -130,14 +130,7 @@ function expectDeaths(deaths: KilledReplicas["deaths"], writes: readonly string[
 }
 
 function expectNothingTwice(writes: readonly Request[], claims: readonly Claim[]): void {
-  const done = (verb: string, resource: string) => {
-    const tried = writes.filter(request => request.verb === verb && request.resource === resource);
-    const answered = tried.filter(({ code }) => code < 300).map(({ name }) => name);
-    // Whose client died meanwhile is written down as failed, although it may have been carried out: the next try finds
-    // it done. So a name that was never answered counts once.
-    const cut = new Set(tried.filter(({ code }) => code >= 499).map(({ name }) => name));
-    return [...answered, ...[...cut].filter(name => !answered.includes(name))].toSorted();
-  };
+  const done = (verb: string, resource: string) => carriedOut(writes, verb, resource);
   const instances = claims.map(({ metadata }) => `i-${metadata.uid}`).toSorted();
   const nodes = claims.map(({ status }) => status?.nodeName ?? "").toSorted();
   expect(done("create", "configmaps")).toEqual(instances);

@@ -42,6 +42,17 @@ export async function readRequests({ dir }: ControlPlane): Promise<Request[]> {
 
 export const isWrite = ({ verb }: Request) => writes.has(verb);
 
+/**
+ * The names of what was done so, once a time. Whose client died meanwhile is written down as failed, although it may have
+ * been carried out, and the next try finds it done: a name that was never answered counts once.
+ */
+export function carriedOut(requests: readonly Request[], verb: string, resource: string): string[] {
+  const tried = requests.filter(request => request.verb === verb && request.resource === resource);
+  const answered = tried.filter(({ code }) => code < 300).map(({ name }) => name);
+  const cut = new Set(tried.filter(({ code }) => code >= 499).map(({ name }) => name));
+  return [...answered, ...[...cut].filter(name => !answered.includes(name))].toSorted();
+}
+
 function requestOf({ verb, requestReceivedTimestamp, user, objectRef = {}, responseStatus }: AuditEvent): Request {
   const { resource = "", subresource, name = "" } = objectRef;
   return {
