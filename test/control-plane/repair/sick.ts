@@ -52,7 +52,8 @@ export async function aPool(stage: Stage, name: string, pool: Pool): Promise<Cla
       replicas,
       template: { metadata: { labels: stage.labels }, spec: {} },
       disruption: { budgets: [{ nodes: atOnce, action: "Repair" }] },
-      repair: { maxUnhealthy, policies: [{ conditionType, toleration, ...status }] },
+      // A node that was not Ready while it came up has flapped, by a window as short as this toleration's.
+      repair: { maxUnhealthy, flappingWindow: "0s", policies: [{ conditionType, toleration, ...status }] },
     },
   });
   return stage.ready(replicas);
