@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { run } from "../src/cli/program.ts";
+import { examplesOn, validated } from "./page-examples.ts";
 
 const root = join(import.meta.dirname, "..");
 const page = readFileSync(join(root, "docs/disruption.md"), "utf8");
@@ -46,18 +46,6 @@ test("the calendar is the one that the tests hold", () => {
   for (const row of rows) expect(held).toContain(row);
 });
 
-test.each([...page.matchAll(/^```yaml\n(#[^\n]*)\n([^]*?)^```/gm)].map(([, title, text]) => ({ title, text })))(
-  "$title",
-  async ({ text = "" }) => {
-    const said: string[] = [];
-    const io = {
-      out: (line: string) => void said.push(line),
-      err: (line: string) => void said.push(line),
-      stdin: async () => Buffer.from(text),
-      colour: false,
-      env: {},
-      signal: new AbortController().signal,
-    };
-    expect([await run(["validate", "-"], io, "0"), said.join("")]).toEqual([0, "1 checked, 0 errors\n"]);
-  },
-);
+test.each(examplesOn(page))("$title", async example => {
+  expect(await validated(example)).toEqual({ exitCode: 0, said: "1 checked, 0 errors\n" });
+});

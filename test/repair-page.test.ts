@@ -4,8 +4,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { run } from "../src/cli/program.ts";
 import { dryRunCode } from "../src/decide/dry-run.ts";
+import { examplesOn, validated } from "./page-examples.ts";
 
 const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -35,18 +35,6 @@ test("each code of a refusal is told, and only those", () => {
   expect(new Set(told)).toEqual(new Set([...codes, "budget-spent", "budget-closed", "cap-spent", dryRunCode]));
 });
 
-test.each([...page.matchAll(/^```yaml\n(#[^\n]*)\n([^]*?)^```/gm)].map(([, title, text]) => ({ title, text })))(
-  "$title",
-  async ({ text = "" }) => {
-    const said: string[] = [];
-    const io = {
-      out: (line: string) => void said.push(line),
-      err: (line: string) => void said.push(line),
-      stdin: async () => Buffer.from(text),
-      colour: false,
-      env: {},
-      signal: new AbortController().signal,
-    };
-    expect([await run(["validate", "-"], io, "0"), said.join("")]).toEqual([0, "1 checked, 0 errors\n"]);
-  },
-);
+test.each(examplesOn(page))("$title", async example => {
+  expect(await validated(example)).toEqual({ exitCode: 0, said: "1 checked, 0 errors\n" });
+});
