@@ -194,8 +194,10 @@ export function remediating(check: CheckView, more: Parameters<typeof anAction>[
 }
 
 /** The same, begun. */
+/** Its first step has begun. */
 export function running(check: CheckView): ActionView {
-  return remediating(check, { phase: "Running", status: { startedAt: formatTime(t0) } });
+  const startedAt = formatTime(t0);
+  return remediating(check, { phase: "Running", status: { startedAt, steps: [{ name: "remediation-1", startedAt }] } });
 }
 
 export const web = aCheck("web");

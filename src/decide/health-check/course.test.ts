@@ -277,7 +277,7 @@ describe("escalation", () => {
         progress: {
           phase: "Failed",
           outcome: expect.stringContaining("Every remediation of NodeHealthCheck web was tried") as string,
-          steps: [{ name: "ended", isFinished: true }],
+          steps: ["remediation-1", "remediation-2", "remediation-3", "ended"].map(name => ({ name, isFinished: true })),
         },
       });
     });

@@ -89,13 +89,27 @@ function decidePatient(patient: Patient, context: Context): Decision {
     return keptInLedger(patient, action, { course: nothing, context });
   }
   const isWell = isHealthy(health) || !isSelected;
-  const course = isWell
-    ? recover(patient, context)
-    : together([forgetDelay(patient, context), carryOn(patient, context)]);
+  const course = courseOf(patient, isWell, context);
   if (action !== undefined) return together([course, keptInLedger(patient, action, { course, context })]);
   if (isWell || isCarriedOutByUs(patient) || isSpent(patient, context)) return course;
   // It runs and the ledger does not know of it: after an update from another controller, or under a new node.
   return together([course, ask(patient, context)]);
+}
+
+function courseOf(patient: Patient, isWell: boolean, context: Context): Decision {
+  if (!isWell) return together([forgetDelay(patient, context), carryOn(patient, context)]);
+  // Whoever comes next could not tell that it ever was.
+  if (isUnwritten(patient)) return nothing;
+  return recover(patient, context);
+}
+
+/** A step was made and the entry does not know of it yet. */
+function isUnwritten({ check, remediations, action }: Patient): boolean {
+  if (action === undefined) return false;
+  const known = new Set((action.status.steps ?? []).map(({ name }) => name));
+  return check.steps.some((step, index) => {
+    return !known.has(stepName(index)) && remediations.some(one => one.own === undefined && isMadeBy(step, one));
+  });
 }
 
 type Kept = { readonly course: Decision; readonly context: Context };
@@ -138,7 +152,9 @@ function progressOf(patient: Patient, action: ActionView, { course, context }: K
   }
   const isWell = isHealthy(health) || !isSelected;
   // The node is sick and stays, and nobody does anything: it must hold no place of those who could be helped.
-  if (!isWell && isSpent(patient, context)) return over(action, spentSentence(patient), "Failed");
+  if (!isWell && isSpent(patient, context)) {
+    return over(action, spentSentence(patient), "Failed", stepsOf(patient, action));
+  }
   if (remediations.length > 0) return running(patient, action, waitOf(patient, course, context));
   if (hasStarted(action)) {
     const how = isWell
@@ -167,8 +183,13 @@ function hasStarted({ status }: ActionView): boolean {
   return status.phase === "Running" || status.startedAt !== undefined;
 }
 
-function over({ status }: ActionView, outcome: string, phase: "Done" | "Failed" | "Abandoned"): ActionProgress {
-  const done = (status.steps ?? []).map(({ name }) => ({ name, isFinished: true }));
+function over(
+  { status }: ActionView,
+  outcome: string,
+  phase: "Done" | "Failed" | "Abandoned",
+  steps: readonly { readonly name: string }[] = status.steps ?? [],
+): ActionProgress {
+  const done = steps.map(({ name }) => ({ name, isFinished: true }));
   return { phase, waitingFor: null, outcome, steps: [...done, { name: endedStep, isFinished: true }] };
 }
 
@@ -194,19 +215,19 @@ function waitOf({ check, node, remediations }: Patient, { refusals: [held] }: De
 }
 
 /** A step whose remediation is removed before that of another is not forgotten. */
-function running(
-  { check, remediations }: Patient,
-  action: ActionView,
-  waitingFor: Wait | null,
-): ActionProgress | undefined {
-  const { status } = action;
-  const known = status.steps ?? [];
-  const steps = check.steps.flatMap((step, index) => {
+function stepsOf({ check, remediations }: Patient, { status: { steps = [] } }: ActionView) {
+  return check.steps.flatMap((step, index) => {
     const name = stepName(index);
     const made = remediations.find(one => isMadeBy(step, one));
-    if (made === undefined) return known.some(one => one.name === name) ? { name, isFinished: true } : [];
+    if (made === undefined) return steps.some(one => one.name === name) ? { name, isFinished: true } : [];
     return { name, isFinished: hasEnded(made) };
   });
+}
+
+function running(patient: Patient, action: ActionView, waitingFor: Wait | null): ActionProgress | undefined {
+  const { status } = action;
+  const known = status.steps ?? [];
+  const steps = stepsOf(patient, action);
   const written = known.map(({ name, finishedAt }) => `${name} ${finishedAt !== undefined}`);
   const shall = steps.map(({ name, isFinished }) => `${name} ${isFinished}`);
   if (status.phase !== "Running" || written.join() !== shall.join()) return { phase: "Running", waitingFor, steps };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { aNode, at } from "../../../test/builders.ts";
-import { type Instant, secondMs } from "../../api/time.ts";
+import { formatTime, type Instant, secondMs } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
 import type { NodeView } from "../../snapshot/views.ts";
 import {
@@ -11,6 +11,7 @@ import {
   commandsOf,
   resourceOf,
   someNodes,
+  remediating,
   running,
   web,
   decideOn as decide,
@@ -38,12 +39,20 @@ describe("recovery", () => {
     });
   });
 
+  test("waits for the entry to know of what was made: whoever comes next could not tell that it ever was", () => {
+    const unwritten = remediating(web, { phase: "Running", status: { startedAt: formatTime(at("30m")) } });
+    const found = decide(world({ actions: [unwritten] }));
+    expect(found.commands).toMatchObject([
+      { kind: "update-action", progress: { steps: [{ name: "remediation-1", isFinished: false }] } },
+    ]);
+  });
+
   test("waits for finalizers, then ends the action and gives the lease back", () => {
     const going = { ...made, deletingSince: at("50m"), finalizers: ["fence.example.org"] };
     expect(codes(world({ remediations: [going] }))).toEqual(["remediation-finishing"]);
     const ended = decide(world({ remediations: [] })).commands;
     expect(ended).toMatchObject([
-      { kind: "update-action", progress: { phase: "Done", steps: [{ name: "ended", isFinished: true }] } },
+      { kind: "update-action", progress: { phase: "Done", steps: [{ name: "remediation-1" }, { name: "ended" }] } },
     ]);
     expect(decide(world({ remediations: [], actions: [] })).commands).toMatchObject([{ kind: "release-node-lease" }]);
   });
