@@ -302,7 +302,7 @@ function refusal({ node }: Proposal, reason: Objection): Refusal {
 function nextLook(refusals: readonly Refusal[], { limits }: Pass): Instant | undefined {
   const instants = [
     ...refusals.map(({ until }) => until),
-    ...limits.flatMap(({ frees, endsAt }) => [frees[0], endsAt]),
+    ...limits.flatMap(({ frees, changesAt }) => [frees[0], changesAt]),
   ];
   return instants.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined);
 }

@@ -75,13 +75,13 @@ class Cluster {
     for (let index = 0; index < size; index++) this.join();
   }
 
-  edit(pool: string, written: readonly Budget[]): void {
+  edit(pool: string, written: readonly Budget[], others: NodePoolSpec["disruption"] = {}): void {
     this.#budgets.set(pool, written);
     const schedules = written.map(({ from, ...rest }) => ({
       ...rest,
       ...(from === undefined ? {} : { schedule: `0 ${from} * * *`, duration: "8h" }),
     }));
-    const spec: NodePoolSpec = { disruption: { budgets: schedules } };
+    const spec: NodePoolSpec = { disruption: { ...others, budgets: schedules } };
     this.picture.put("pool", aPool(pool, { spec, generation: this.#generation++ }));
   }
 
@@ -93,6 +93,12 @@ class Cluster {
       ...(isFrozen ? { freeze: { reason: "exams", scope: "Disruption" as const } } : {}),
     };
     this.picture.put("safety-policy", aSafetyPolicy(spec));
+  }
+
+  /** Of all that goes by a plan. */
+  cap(most: number | string): void {
+    const all = { cluster: "100%", zone: "100%", perWindow: { nodes: "100%" } };
+    this.picture.put("safety-policy", aSafetyPolicy({ caps: { repair: all, disruption: { cluster: most } } }));
   }
 
   join(): void {
@@ -168,8 +174,8 @@ class Cluster {
     return { subject: `node/${name}`, rule: action, proposal };
   }
 
-  decide(proposals: readonly Candidate[]): Decision {
-    const { picture, now } = this;
+  decide(proposals: readonly Candidate[], now = this.now): Decision {
+    const { picture } = this;
     const settings = { cluster: "c", dryRun: false, foreignClaims: "ignore" } as const;
     const context: Context = { picture, now, settings, epoch: 1 };
     const limits = budgetLimits(picture.pools(), this.#health, context);
@@ -248,6 +254,49 @@ function partsOf(asked: readonly Candidate[], { commands }: Decision): ReadonlyM
     parts.set(proposal.batch, [some + (opened.has(proposal.node.uid) ? 1 : 0), all + 1]);
   }
   return parts;
+}
+
+/** Windows begin and end at full hours. */
+const aroundEdges = Array.from({ length: 25 }, (_, hour) => (hour + 1) * hourMs).flatMap(edge => [edge - 1, edge]);
+
+test("what the arbiter says stands until its next look: around each edge of a window it is what it is from scratch", () => {
+  const world = fc.record({
+    size: fc.integer({ min: 2, max: sizeMax * 2 }),
+    budgets: fc.tuple(budgets, budgets),
+    precedence: fc.constantFrom("MostRestrictive" as const, "ActionOverridesAll" as const),
+    windowFrom: fc.option(fc.nat(23), { nil: undefined }),
+    going: fc.array(wish, { maxLength: 3 }),
+    wishes: fc.array(wish, { minLength: 1, maxLength: 6 }),
+    isTight: fc.boolean(),
+  });
+  let lookCount = 0;
+  fc.assert(
+    fc.property(world, ({ size, budgets: written, precedence, windowFrom, going, wishes, isTight }) => {
+      const cluster = new Cluster(size);
+      const windows = windowFrom === undefined ? [] : [{ schedule: `0 ${windowFrom} * * *`, duration: "3h" }];
+      cluster.cap(isTight ? 0 : "100%");
+      cluster.open(cluster.decide(cluster.asked(going)).commands);
+      poolNames.forEach((pool, index) =>
+        cluster.edit(pool, written[index] ?? [], { budgetPrecedence: precedence, windows }),
+      );
+      const asked = cluster.asked(wishes);
+      let standing = cluster.decide(asked);
+      for (const afterMs of aroundEdges) {
+        const now = cluster.now + afterMs;
+        const fresh = cluster.decide(asked, now);
+        if (standing.wakeAt === undefined || standing.wakeAt > now) expect(told(standing)).toEqual(told(fresh));
+        else lookCount++;
+        standing = fresh;
+      }
+    }),
+    { numRuns: 30 },
+  );
+  expect(lookCount).toBeGreaterThan(100);
+});
+
+/** A grant says when it was made. */
+function told({ commands, refusals, wakeAt }: Decision) {
+  return { refusals, wakeAt, opened: commands.map(one => (one.kind === "open-action" ? one.name : one.kind)) };
 }
 
 test("no start ever exceeds a budget, a freeze freezes, a batch goes whole, and asked again nothing is new", () => {

@@ -224,7 +224,7 @@ describe("budgets as limits of the arbiter", () => {
     expect(refusals.map(({ code }) => code)).toEqual(["budget-spent", "budget-spent"]);
   });
 
-  test("one for each budget in force, which all its actions spend together", () => {
+  test("one for each budget, which all its actions spend together", () => {
     const found = limits({ disruption: budgets({ nodes: 3 }, { nodes: 1, action: "Drift" }, { nodes: 0, ...shut }) });
     const held = found.map(limit => ({
       path: limit.place.path,
@@ -239,8 +239,18 @@ describe("budgets as limits of the arbiter", () => {
       },
       { path: "spec.disruption.budgets[1]", allowed: 1, actions: ["Drift"] },
       { path: "spec.disruption.budgets", allowed: 2, actions: ["Repair"] },
+      { path: "spec.disruption.budgets[2]", allowed: 0, actions: [] },
     ]);
-    expect(found.map(({ role }) => role)).toEqual(["budget", "budget", "budget"]);
+    expect(found.map(({ role }) => role)).toEqual(["budget", "budget", "budget", "budget"]);
+  });
+
+  test("one that is not in force yet holds nobody, and says when it will", () => {
+    const found = limits({ disruption: budgets({ nodes: 3 }, { nodes: 0, ...shut }) });
+    const opensAt = Date.parse("2000-06-16T00:00:00Z");
+    expect(found.filter(limit => limit.changesAt !== undefined)).toMatchObject([
+      { place: { path: "spec.disruption.budgets[1]" }, changesAt: opensAt },
+    ]);
+    expect(limits({ disruption: budgets({ nodes: 3 }, { nodes: 0, ...shut }) }, {}, opensAt)[1]?.allowed).toBe(0);
   });
 
   test("B18 B20 they count nodes that go by any action or by hand, of initialized nodes", () => {
@@ -277,7 +287,7 @@ describe("budgets as limits of the arbiter", () => {
     const [frozen, unread] = limits({
       disruption: budgets({ nodes: 0, ...open }, { nodes: 1, schedule: "x", duration: "1h" }),
     });
-    expect(frozen).toMatchObject({ allowed: 0, frees: [], endsAt: Date.parse("2000-06-15T13:00:00Z") });
+    expect(frozen).toMatchObject({ allowed: 0, frees: [], changesAt: Date.parse("2000-06-15T13:00:00Z") });
     expect(unread).toMatchObject({ allowed: 0, frees: [], what: expect.stringContaining("cannot be read") });
   });
 

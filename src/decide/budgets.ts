@@ -160,7 +160,10 @@ type Surroundings = {
   readonly context: Pick<Context, "picture" | "now">;
 };
 
-/** One for each budget that is in force for some action, so that actions which share it spend it together. */
+/**
+ * One for each budget that is in force for some action, so that actions which share it spend it together; and one for each
+ * that will be: it holds nobody yet, and says when that changes.
+ */
 function limitsOf(pool: PoolView, { going, health, context }: Surroundings): readonly BudgetLimit[] {
   const { now } = context;
   const words = wordsOf(pool.effective, health.count(pool.name).initialized);
@@ -169,6 +172,9 @@ function limitsOf(pool: PoolView, { going, health, context }: Surroundings): rea
     for (const word of inForce(words, action, now)) {
       actionsByWord.set(word, [...(actionsByWord.get(word) ?? []), action]);
     }
+  }
+  for (const word of words) {
+    if (!actionsByWord.has(word) && word.edgeAfter(now) !== undefined) actionsByWord.set(word, []);
   }
   const isOfPool = ({ claim }: Proposal) =>
     claim !== undefined && context.picture.claim(claim.name)?.pool === pool.name;
@@ -180,10 +186,10 @@ function limitsOf(pool: PoolView, { going, health, context }: Surroundings): rea
   }));
 }
 
-type Numbers = Pick<Limit, "place" | "what" | "allowed" | "counted" | "frees" | "endsAt">;
+type Numbers = Pick<Limit, "place" | "what" | "allowed" | "counted" | "frees" | "changesAt">;
 
 function budgetOf(pool: PoolView, word: Word, { going, now }: { going: readonly Departure[]; now: Instant }): Numbers {
-  const endsAt = word.edgeAfter(now);
+  const changesAt = word.edgeAfter(now);
   const unread = word.doubt === undefined ? "" : `, where none may be, for this cannot be read: ${word.doubt}`;
   return {
     place: placeOf(pool, word),
@@ -191,7 +197,7 @@ function budgetOf(pool: PoolView, word: Word, { going, now }: { going: readonly 
     allowed: word.allowed,
     counted: going.length,
     frees: [],
-    ...(endsAt === undefined ? {} : { endsAt }),
+    ...(changesAt === undefined ? {} : { changesAt }),
   };
 }
 

@@ -141,8 +141,8 @@ describe("a window", () => {
     expect(freeAt(limit, 2)).toBeUndefined();
     expect(freeAt({ ...limit, allowed: 0 }, 0)).toBeUndefined();
     // Where the limit itself ends, that is when one more fits, however much is counted.
-    expect(freeAt({ ...limit, allowed: 0, endsAt: now + 1 }, 5)).toBe(now + 1);
-    expect(freeAt({ ...limit, endsAt: now + hour }, 0)).toBe(now + hour / 2 + 1_000);
+    expect(freeAt({ ...limit, allowed: 0, changesAt: now + 1 }, 5)).toBe(now + 1);
+    expect(freeAt({ ...limit, changesAt: now + hour }, 0)).toBe(now + hour / 2 + 1_000);
   });
 
   test("that counts a node already does not hold the same node again: a reboot did not heal it, and it goes", () => {

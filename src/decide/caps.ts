@@ -23,8 +23,8 @@ export type Limit = {
   readonly counted: number;
   /** When those that are counted only for having gone lately stop to count, in order. */
   readonly frees: readonly Instant[];
-  /** When it is no limit any more: the end of its window. */
-  readonly endsAt?: Instant;
+  /** The next edge of its window: from then on it is no limit any more, or begins to be one. */
+  readonly changesAt?: Instant;
   /** Only for nodes of this zone. */
   readonly zone?: string;
   applies(proposal: Proposal): boolean;
@@ -33,9 +33,9 @@ export type Limit = {
 };
 
 /** When one more fits by the passing of time alone; `spent` has been granted since. Undefined: that is not known. */
-export function freeAt({ allowed, counted, frees, endsAt }: Limit, spent: number): Instant | undefined {
+export function freeAt({ allowed, counted, frees, changesAt }: Limit, spent: number): Instant | undefined {
   const freesAt = allowed === 0 ? undefined : frees[counted + spent - allowed];
-  return endsAt === undefined ? freesAt : Math.min(endsAt, freesAt ?? endsAt);
+  return changesAt === undefined ? freesAt : Math.min(changesAt, freesAt ?? changesAt);
 }
 
 type Scope = "repair" | "disruption" | "all";
