@@ -5,7 +5,7 @@ import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
 import { nodeNameKey } from "../api/node-health-check-contract.ts";
 import { formatTime } from "../api/time.ts";
 import type { Command, Context, ObjectTarget, Outcome, Target } from "../decide/decision.ts";
-import { remediationVeto } from "../decide/health-check/holds.ts";
+import { isUnderWay, remediationVeto } from "../decide/health-check/holds.ts";
 import { healthOf, isUnhealthy } from "../decide/health-check/node-health.ts";
 import { unstamped } from "../decide/ledger.ts";
 import { startHold } from "../decide/start-hold.ts";
@@ -28,7 +28,7 @@ export async function createRemediation(command: Of<"create-remediation">, execu
   const { phase } = action.status;
   if (isOver(phase) || phase === "DryRun" || action.spec.dryRun) return alreadySo;
   const live = await readLive(action.spec, execution);
-  if (action.status.startedAt !== undefined || isUnderWay(action, execution)) {
+  if (action.status.startedAt !== undefined || isStepOn(action, execution)) {
     const why = recovered(action, live, execution);
     if (why !== undefined) return { result: "retry", reason: "Doubtful", message: why, afterMs: doubtedMs };
     return create(command, execution);
@@ -51,12 +51,10 @@ function seenAction({ name, uid }: Target, { picture }: Execution): ActionView {
   return action;
 }
 
-/** A step before has its object: only the entry in the ledger is new. */
-function isUnderWay({ spec }: ActionView, { picture: { checks } }: Execution): boolean {
-  const check = checks.check(spec.askedBy.name);
-  return (
-    check?.uid === spec.askedBy.uid && check !== undefined && checks.remediationsOf(check, spec.node.name).length > 0
-  );
+/** A step before it runs: only the entry in the ledger is new. */
+function isStepOn({ spec }: ActionView, execution: Execution): boolean {
+  const check = execution.picture.checks.check(spec.askedBy.name);
+  return check !== undefined && check.uid === spec.askedBy.uid && isUnderWay(check, spec.node, execution);
 }
 
 /** The next step of what has begun: the node need not be sick as it was at first, but it must still be. */

@@ -49,12 +49,17 @@ describe("the status", () => {
     expect(conditionOf({ nodes: someNodes(3, 0) }, "RemediationAllowed")).toEqual(["True", "RemediationAllowed"]);
   });
 
-  test("of one node that is remediated", () => {
-    const remediations = [aRemediation({ of: web, on: "n0", createdAt: at("10m"), timedOut: formatTime(at("20m")) })];
-    expect(statusOf({ remediations })).toMatchObject({
+  test("of one node that is remediated, and of one on which everything was tried", () => {
+    const [running, ended] = [{}, { timedOut: formatTime(at("20m")) }].map(more => [
+      aRemediation({ of: web, on: "n0", createdAt: at("10m"), ...more }),
+    ]);
+    const reason = "1 node is being remediated.";
+    expect(statusOf({ remediations: running ?? [] })).toMatchObject({ phase: "Remediating", reason });
+    expect(statusOf({ remediations: ended ?? [] })).toMatchObject({
       observedNodes: 3,
       healthyNodes: 2,
-      phase: "Remediating",
+      phase: "Enabled",
+      reason: "Nothing is being remediated. Every remediation was tried in vain on n0.",
       unhealthyNodes: [
         {
           name: "n0",

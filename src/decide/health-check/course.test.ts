@@ -415,14 +415,6 @@ describe("escalation", () => {
     expect(commandsOf(early, "take-node-lease")).toEqual([]);
     expect(early.wakeAt).toBe(at("1h"));
   });
-
-  test("is not begun by an edit while it runs: what was written before holds", () => {
-    const edited = aCheck("web", { spec: { ...steps, selector: { matchLabels: { no: "node" } } } });
-    const remediations = [aRemediation({ of: escalating, on: "n0", timedOut: formatTime(at("5m")) })];
-    const found = decide({ ...world(remediations), checks: [edited] });
-    expect(found.refusals.map(({ code }) => code)).toEqual(["edited-while-remediating"]);
-    expect(commandsOf(found, "delete-remediation")).toEqual([]);
-  });
 });
 
 test("a third template of the same kind is reached, and each is named apart", () => {

@@ -12,7 +12,7 @@ import { patientOf } from "../remediators/patient.ts";
 import type { Objection } from "../safety.ts";
 import { sayWait, startHold } from "../start-hold.ts";
 import { proposalOf, refused, stepHold } from "./ask.ts";
-import { edited, isMadeUnderAnother } from "./holds.ts";
+import { edited, isAtWork, isMadeUnderAnother } from "./holds.ts";
 import { giveBack, heldByAnother, takeLease } from "./lease.ts";
 import { isMadeBy, remediationFor, type RemediationManifest } from "./manifest.ts";
 import { isUnhealthy } from "./node-health.ts";
@@ -134,7 +134,7 @@ function begin(patient: Patient, step: StepView, context: Context): Decision {
   if (action === undefined) return nothing;
   if (held !== undefined) {
     // While another step runs, it is that one which the entry tells of.
-    const commands = patient.remediations.length === 0 ? sayWait(action, lasting(held)) : [];
+    const commands = patient.remediations.some(isAtWork) ? [] : sayWait(action, lasting(held));
     return { ...refused(patient, held), commands, wakeAt: wakesAt(held.until, context.now) };
   }
   const { command, renewAt } = takeLease(patient, step, context);
@@ -190,9 +190,9 @@ function shownOnly(patient: Patient, { template }: StepView, context: Context): 
   return { code: dryRunCode, message, liftedBy: "ending the dry run" };
 }
 
-/** What is written down and has not begun is judged by all that holds starts; a step after another has begun. */
+/** What is written down and has not begun is judged by all that holds starts; a step beside one that runs has begun. */
 function entryHold({ action, remediations }: Patient, context: Context): Objection | undefined {
-  return action === undefined || remediations.length > 0 ? undefined : startHold(action, context);
+  return action === undefined || remediations.some(isAtWork) ? undefined : startHold(action, context);
 }
 
 function planHold(patient: Patient, plan: Plan | undefined, context: Context): Objection | undefined {

@@ -9,7 +9,7 @@ import type { Limit } from "../caps.ts";
 import type { Context, Proposal, Veto } from "../decision.ts";
 import type { Objection } from "../safety.ts";
 import { type Gate, gateOf, gateSentence } from "./gate.ts";
-import { isOfControlPlane } from "./manifest.ts";
+import { isMadeBy, isOfControlPlane } from "./manifest.ts";
 import { type Storm, stormOf } from "./storm.ts";
 import { clusterUpgrade, configuring } from "./upgrade.ts";
 
@@ -26,8 +26,17 @@ export function remediationVeto(context: Context): Veto {
   };
 }
 
-function isUnderWay(check: CheckView, { name }: NodeView, { picture: { checks } }: Context): boolean {
-  return checks.remediationsOf(check, name).length > 0;
+export function isUnderWay(
+  check: CheckView,
+  { name }: Pick<NodeView, "name">,
+  { picture: { checks } }: Pick<Context, "picture">,
+): boolean {
+  return checks.remediationsOf(check, name).some(isAtWork);
+}
+
+/** What has failed or was told that its time is up does nothing more, and stands until the node is well. */
+export function isAtWork({ timedOut, succeeded }: RemediationView): boolean {
+  return timedOut === undefined && succeeded?.status !== "False";
 }
 
 /** What holds back every start of the check. */
@@ -77,8 +86,10 @@ export function isMadeUnderAnother(
   return checks.remediationsOf(check, nodeName).some(one => isUnderAnother(one, check));
 }
 
-function isUnderAnother({ madeUnder }: RemediationView, check: CheckView): boolean {
-  return madeUnder !== undefined && madeUnder !== check.madeUnder;
+function isUnderAnother(one: RemediationView, check: CheckView): boolean {
+  if (one.madeUnder === undefined || one.madeUnder === check.madeUnder || !isAtWork(one)) return false;
+  // It has done what it could: how long that is waited for is what its step says now, where it has one.
+  return one.succeeded?.status !== "True" || !check.steps.some(step => isMadeBy(step, one));
 }
 
 function closed(check: CheckView, gate: Gate): Objection | undefined {
@@ -143,5 +154,6 @@ function isNewOnControlPlane(proposal: Proposal, context: Context): boolean {
   const check = checkOf(proposal, context);
   const node = context.picture.nodeByUid(proposal.node.uid);
   if (check === undefined || node === undefined || !isOfControlPlane(node)) return false;
-  return !isUnderWay(check, node, context);
+  // One that has a remediation, also one that is over, is counted by it.
+  return context.picture.checks.remediationsOf(check, node.name).length === 0;
 }

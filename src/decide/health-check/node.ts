@@ -11,7 +11,7 @@ import { reasonOf } from "../conditions.ts";
 import { saysWait } from "../progress.ts";
 import { ask } from "./ask.ts";
 import { carryOn, endsAt, isSpent, spentSentence } from "./course.ts";
-import { isMadeUnderAnother } from "./holds.ts";
+import { isAtWork, isMadeUnderAnother } from "./holds.ts";
 import { giveBack } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
 import { healthOf, isHealthy, isUnhealthy } from "./node-health.ts";
@@ -155,7 +155,9 @@ function progressOf(patient: Patient, action: ActionView, { course, context }: K
   if (!isWell && isSpent(patient, context)) {
     return over(action, spentSentence(patient), "Failed", stepsOf(patient, action));
   }
-  if (remediations.length > 0) return running(patient, action, waitOf(patient, course, context));
+  // Of one that was opened for a further step, when all before it had been tried, nothing has begun yet.
+  const isBegun = hasStarted(action) || remediations.some(isAtWork);
+  if (remediations.length > 0 && isBegun) return running(patient, action, waitOf(patient, course, context));
   if (hasStarted(action)) {
     const how = isWell
       ? "is healthy again and its remediation is removed"

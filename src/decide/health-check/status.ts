@@ -40,8 +40,9 @@ const messageMax = 4_096;
 /** Undefined: what is written says it already. */
 export function statusUpdate(check: CheckView, findings: Findings, context: Context): RemediationCommand | undefined {
   const entries = entriesOf(check, findings, context);
-  const status = statusOf(check, { findings, entries }, context);
-  const conditions = conditionsOf(check, findings, context);
+  const spent = nodesWithoutTemplate(check, findings, context);
+  const status = statusOf(check, { findings, entries, spent }, context);
+  const conditions = conditionsOf(check, findings, spent);
   if (isWritten(check, status) && sameConditions(check.conditions, conditions)) return undefined;
   return {
     kind: "update-check",
@@ -55,15 +56,21 @@ function isWritten({ status }: CheckView, shall: Status): boolean {
   return Object.entries(shall).every(([field, value]) => isEqual(status[field as keyof Status], value));
 }
 
-type Told = { readonly findings: Findings; readonly entries: readonly Entry[] };
+type Told = {
+  readonly findings: Findings;
+  readonly entries: readonly Entry[];
+  /** Of them, where nothing is left to try. */
+  readonly spent: readonly string[];
+};
 
-function statusOf(check: CheckView, { findings, entries }: Told, { picture: { checks } }: Context): Status {
+function statusOf(check: CheckView, told: Told, { picture: { checks } }: Context): Status {
+  const { findings, entries } = told;
   const observedNodes = checks.selectedCount(check);
-  const told = { observedGeneration: check.generation, observedNodes, ...phaseOf(check, findings, entries) };
+  const summary = { observedGeneration: check.generation, observedNodes, ...phaseOf(check, told) };
   // Of remediations that we may not read, what was written while we could stays.
-  if (findings.sight === "Hidden") return told;
+  if (findings.sight === "Hidden") return summary;
   return {
-    ...told,
+    ...summary,
     healthyNodes: observedNodes - checks.notHealthyCount(check),
     unhealthyNodes: [...entries].slice(0, entriesMax),
   };
@@ -71,13 +78,14 @@ function statusOf(check: CheckView, { findings, entries }: Told, { picture: { ch
 
 function phaseOf(
   { effective: { pauseRequests } }: CheckView,
-  { disabling, hold }: Findings,
-  entries: readonly Entry[],
+  { findings: { disabling, hold }, entries, spent }: Told,
 ): Required<Pick<Status, "phase" | "reason">> {
-  const remediated = entries.filter(({ remediations }) => remediations !== undefined).length;
+  const tried = new Set(spent);
+  const remediated = entries.filter(({ name, remediations }) => remediations !== undefined && !tried.has(name)).length;
   if (disabling !== undefined) return { phase: "Disabled", reason: cut(`${disabling.reason}: ${disabling.message}`) };
   if (pauseRequests.length > 0) return { phase: "Paused", reason: cut(pauseRequests.join("; ")) };
-  const held = hold === undefined ? "" : ` Nothing new starts: ${hold.message}`;
+  const inVain = spent.length === 0 ? "" : ` ${triedSentence(spent)}`;
+  const held = `${inVain}${hold === undefined ? "" : ` Nothing new starts: ${hold.message}`}`;
   if (remediated === 0) return { phase: "Enabled", reason: cut(`Nothing is being remediated.${held}`) };
   const nodes = remediated === 1 ? "1 node is" : `${remediated} nodes are`;
   return { phase: "Remediating", reason: cut(`${nodes} being remediated.${held}`) };
@@ -125,11 +133,11 @@ function recoveryOf({ node, health }: Seen, check: CheckView, context: Context):
   };
 }
 
-function conditionsOf(check: CheckView, findings: Findings, context: Context): readonly ConditionChange[] {
+function conditionsOf(check: CheckView, findings: Findings, spent: readonly string[]): readonly ConditionChange[] {
   const told = [
     disabledCondition(findings),
     allowedCondition(findings),
-    noTemplateLeft(check, findings, context),
+    noTemplateLeft(spent),
     ...stormConditions(check, findings.storm),
   ];
   return told.reduce<readonly ConditionChange[]>(withCondition, check.conditions);
@@ -159,13 +167,15 @@ function nodesWithoutTemplate(check: CheckView, { notHealthy }: Findings, contex
     .filter(name => isSpent({ check, remediations: picture.checks.remediationsOf(check, name) }, context));
 }
 
-function noTemplateLeft(check: CheckView, findings: Findings, context: Context): ConditionChange {
+function noTemplateLeft(spent: readonly string[]): ConditionChange {
   const type = "NoTemplateLeft";
-  const names = nodesWithoutTemplate(check, findings, context);
-  if (names.length === 0) return { type, status: "False", reason: "TemplatesLeft", message: "" };
-  const more = names.length > namesMax ? ` and ${names.length - namesMax} more` : "";
-  const message = `Every remediation was tried in vain on ${names.slice(0, namesMax).join(", ")}${more}.`;
-  return { type, status: "True", reason: "AllTried", message };
+  if (spent.length === 0) return { type, status: "False", reason: "TemplatesLeft", message: "" };
+  return { type, status: "True", reason: "AllTried", message: triedSentence(spent) };
+}
+
+function triedSentence(spent: readonly string[]): string {
+  const more = spent.length > namesMax ? ` and ${spent.length - namesMax} more` : "";
+  return `Every remediation was tried in vain on ${spent.slice(0, namesMax).join(", ")}${more}.`;
 }
 
 function cut(text: string): string {

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import { aCondition, at } from "../../../test/builders.ts";
+import {
+  aCheck,
+  aLease,
+  aRemediation,
+  aTemplate,
+  type CheckWorld,
+  commandsOf,
+  decideOn as decide,
+  remediating,
+  running,
+  templateRef,
+} from "../../../test/check-builders.ts";
+import { formatTime } from "../../api/time.ts";
+import type { RemediationView } from "../../snapshot/check-views.ts";
+
+describe("a check that is edited while a node is unhealthy", () => {
+  const before = aCheck("web", { spec: { remediationTemplate: templateRef("fence") } });
+  const escalatingRemediations = ["Fence", "Reboot"].map((kind, order) => ({
+    remediationTemplate: templateRef(kind.toLowerCase(), `${kind}RemediationTemplate`),
+    order,
+    timeout: "5m",
+  }));
+  const after = aCheck("web", { spec: { escalatingRemediations }, generation: 2 });
+  const templates = [aTemplate(), aTemplate("reboot", { kind: "RebootRemediationTemplate" })];
+  const stamp = formatTime(at("20m"));
+  const world = (more: Partial<RemediationView>, rest: CheckWorld = {}): CheckWorld => ({
+    checks: [after],
+    templates,
+    remediations: [aRemediation({ of: before, on: "n0", ...more })],
+    ...rest,
+  });
+  const failed = { succeeded: aCondition("Succeeded", "False"), timedOut: stamp };
+
+  test.each<[string, Partial<RemediationView>]>([
+    ["has failed", failed],
+    ["had its time", { timedOut: stamp }],
+    ["has succeeded, and its step had its time", { succeeded: aCondition("Succeeded", "True") }],
+  ])("asks for the step that was added, if the one before %s", (_how, more) => {
+    const found = decide(world(more));
+    expect(found.refusals.map(({ code }) => code)).toEqual([]);
+    expect(found.proposals.length).toBe(1);
+  });
+
+  test("while it runs, a step that is put before it is not begun and the node is not let go", () => {
+    const spec = { escalatingRemediations: escalatingRemediations.map(step => ({ ...step, order: 1 - step.order })) };
+    const edited = aCheck("web", { spec: { ...spec, selector: { matchLabels: { no: "node" } } } });
+    const found = decide(world({ createdAt: at("59m") }, { checks: [edited], actions: [running(edited)] }));
+    expect(found.refusals.map(({ code }) => code)).toEqual(["edited-while-remediating"]);
+    expect(commandsOf(found, "delete-remediation")).toEqual([]);
+  });
+
+  test("has succeeded, and its template is no longer used: what was written before holds", () => {
+    const other = aCheck("web", { spec: { escalatingRemediations: escalatingRemediations.slice(1) } });
+    const found = (succeeded: string) =>
+      decide(world({ succeeded: aCondition("Succeeded", succeeded) }, { checks: [other], actions: [running(other)] }));
+    expect(found("True").refusals.map(({ code }) => code)).toEqual(["edited-while-remediating"]);
+    expect(found("False").refusals).toEqual([]);
+  });
+
+  test("begins the step like any other start: what holds starts holds it", () => {
+    const actions = [remediating(after)];
+    const leases = [aLease("n0")];
+    const made = commandsOf(decide(world(failed, { actions, leases })), "create-remediation");
+    expect(made.map(({ manifest }) => manifest.kind)).toEqual(["RebootRemediation"]);
+    const pauseRequests = ["stop"];
+    const paused = aCheck("web", { spec: { escalatingRemediations, pauseRequests }, generation: 2 });
+    const held = decide(world(failed, { checks: [paused], actions, leases }));
+    expect(held.refusals.map(({ code }) => code)).toEqual(["paused"]);
+    expect(held.commands).toMatchObject([{ kind: "update-action", progress: { waitingFor: { reason: "Paused" } } }]);
+  });
+
+  test("lets the node go, if it is no longer selected", () => {
+    const selector = { matchLabels: { no: "node" } };
+    const unselecting = aCheck("web", { spec: { escalatingRemediations, selector }, generation: 2 });
+    const found = decide(world(failed, { checks: [unselecting] }));
+    expect(commandsOf(found, "delete-remediation").length).toBe(1);
+  });
+});
