@@ -1,10 +1,15 @@
 // What consolidation makes of fragmented clusters, beside a model of Karpenter's passes: price, moves, pods moved, time.
-//   npm run bench -- disruption [peer] [quality] [speed]
+// And how a cluster on a real control plane shrinks.
+//   npm run bench -- disruption [peer] [quality] [speed] [shrink]
 
+import { loadavg } from "node:os";
 import { floorOf } from "../src/decide/packing/floor.ts";
 import { emptyProblem } from "../src/decide/packing/problem.ts";
 import { consolidate } from "../src/decide/disruption/consolidation/consolidate.ts";
 import type { Question, Verdict } from "../src/decide/disruption/consolidation/question.ts";
+import { isUnavailable } from "../test/control-plane/binaries.ts";
+import { buildFettle } from "../test/spine/fettle-process.ts";
+import { shrink } from "./disruption-shrink.ts";
 import { type FragmentedCluster, fragmented, poolName } from "./fragmented-cluster.ts";
 import { consolidateAsPeer } from "./peer-consolidation.ts";
 
@@ -20,6 +25,11 @@ if (isAsked("quality")) {
   console.table(sizes.flatMap(quality));
 }
 if (isAsked("speed")) console.table([judged(1_000), judged(5_000)]);
+if (isAsked("shrink") && !isUnavailable("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")) {
+  await buildFettle();
+  console.log(`Shrinking on a real control plane; load ${loadavg()[0]?.toFixed(1)}`);
+  console.table(await shrink());
+}
 
 function quality(nodeCount: number): object[] {
   const seed = 1;

@@ -25,7 +25,7 @@ const spec = {
 export type Plane = {
   plane: ControlPlane;
   api: KubeApi;
-  controller: () => Promise<FettleProcess>;
+  controller: (...flags: readonly string[]) => Promise<FettleProcess>;
   machines: () => Promise<void>;
 };
 
@@ -53,7 +53,7 @@ export async function onPlane<T>(measure: (plane: Plane) => Promise<T>): Promise
     return await measure({
       plane,
       api,
-      controller: () => started(controllerUser, "run", ...flags),
+      controller: (...more) => started(controllerUser, "run", ...flags, ...more),
       machines: async () => void (await started(machinesUser, "machines")),
     });
   } finally {
