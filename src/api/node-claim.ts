@@ -40,7 +40,7 @@ const Status = Struct("What became of it.", {
   ),
   conditions: Optional(
     Conditions(
-      "Ready sums up Launched, Registered and Initialized; Consolidatable, Drifted, Drained, VolumesDetached, InstanceTerminating, DisruptionReason and Rebooting as in Karpenter.",
+      "Ready sums up Launched, Registered and Initialized; Consolidatable, Drifted, Drained, VolumesDetached, InstanceTerminating, DisruptionReason and Rebooting as in Karpenter; DoNotDisrupt since when node or claim ask for that, where the pool has maxDoNotDisrupt.",
     ),
   ),
 });

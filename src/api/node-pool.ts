@@ -113,7 +113,7 @@ const Disruption = Struct(
     ),
     maxDoNotDisrupt: Optional(
       Duration(
-        "How long the annotation karpenter.sh/do-not-disrupt may hold a node, counted from the start of the pod that bears it, or from when it was first seen on a node. Whole hours, minutes and seconds. Default: for ever.",
+        "How long the annotation karpenter.sh/do-not-disrupt may hold a node, counted from the start of the pod that bears it, or from when the claim says that it is on a node. Whole hours, minutes and seconds. Default: for ever.",
         "wholeDuration",
       ),
     ),

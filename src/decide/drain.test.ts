@@ -141,9 +141,10 @@ describe("do-not-disrupt", () => {
     expect(asked(decided(now, world))).toEqual(["evict p"]);
   });
 
-  test("that nobody can read holds nothing and is told", () => {
+  test("that nobody can read holds like true and is told", () => {
     const decision = decided(now, { pods: [on("p", { doNotDisrupt: "soon" })] });
-    expect(asked(decision)).toEqual(["evict p"]);
+    expect(asked(decision)).toEqual([]);
+    expect(decision.refusals).toMatchObject([{ code: "do-not-disrupt", message: expect.stringContaining('"soon"') }]);
     expect(decision.notices).toContainEqual(
       expect.objectContaining({ reason: "InvalidDoNotDisruptAnnotation", type: "Warning" }),
     );

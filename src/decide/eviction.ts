@@ -1,12 +1,11 @@
 // Whether a pod may be asked to leave now, and who says no: its own annotation, its budgets, or the API server's last
 // answer. What a budget allows is spent once among the pods of one decision; the server has the last word in any case.
 
-import { formatTime, type Instant, type Millis } from "../api/time.ts";
-import { doNotDisruptKey } from "../api/well-known.ts";
+import type { Instant, Millis } from "../api/time.ts";
 import type { FailureView, Picture } from "../snapshot/picture.ts";
 import type { DisruptionBudgetView, PodTier, PodView } from "../snapshot/views.ts";
 import type { Context } from "./decision.ts";
-import { heldUntil } from "./do-not-disrupt.ts";
+import { type Hold, podHold, podHoldSentence } from "./do-not-disrupt.ts";
 import { saidOf, type Wait } from "./termination-step.ts";
 
 /** What one decision has used up. */
@@ -28,9 +27,9 @@ export type EvictionHold = {
 };
 
 export function evictionHold(pod: PodView, spent: Spent, { picture, now }: Context): EvictionHold {
-  const until = heldUntil(pod, spent.maxHoldMs);
-  const invalid = until.ok ? undefined : until.error;
-  if (until.ok && until.value > now) return { hold: annotated(pod, until.value), lookAt: until.value };
+  const own = podHold(pod, spent.maxHoldMs);
+  const { invalid } = own;
+  if (own.until > now) return { hold: annotated(pod, own), invalid, lookAt: own.until };
   const failure = picture.failure(`pod/${keyOf(pod)}`);
   if (failure !== undefined && failure.retryAt > now) {
     const budgets = picture.budgetsOver(pod);
@@ -58,13 +57,11 @@ function budgeted(pod: PodView, { byBudget }: Spent, picture: Picture): Wait | u
   return undefined;
 }
 
-function annotated(pod: PodView, until: Instant): Wait {
-  const end = Number.isFinite(until) ? { until } : {};
-  const bound = end.until === undefined ? "" : ` until ${formatTime(end.until)}`;
+function annotated(pod: PodView, hold: Hold): Wait {
   return {
     code: "do-not-disrupt",
-    message: `Pod ${keyOf(pod)} has ${doNotDisruptKey}=${pod.doNotDisrupt} and holds its node${bound}.`,
-    ...end,
+    message: podHoldSentence(pod, hold),
+    ...(Number.isFinite(hold.until) ? { until: hold.until } : {}),
     liftedBy: "Taking the annotation away, or deleting the pod.",
   };
 }

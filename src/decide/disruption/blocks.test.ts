@@ -60,6 +60,18 @@ describe("each block says who", () => {
       "NodeClaim a has karpenter.sh/do-not-disrupt=true.",
     ],
     [
+      "a duration on a node, which only pods can have",
+      { node: { annotations: { [doNotDisruptKey]: "1h" } } },
+      "do-not-disrupt",
+      'Node a has karpenter.sh/do-not-disrupt=1h. karpenter.sh/do-not-disrupt: "1h" cannot be read and holds like "true": write "true".',
+    ],
+    [
+      "a pod whose annotation cannot be read",
+      { world: pods({ ...ledger, doNotDisrupt: "soon" }) },
+      "do-not-disrupt",
+      'Pod payments/ledger-0 has karpenter.sh/do-not-disrupt=soon and holds its node. karpenter.sh/do-not-disrupt: "soon" cannot be read and holds like "true": write "true" or a duration such as 30m.',
+    ],
+    [
       "a claim that is not initialized",
       { claim: { stage: "registered" } },
       "not-initialized",
@@ -152,8 +164,6 @@ describe("each block says who", () => {
 describe("nobody is held by", () => {
   test.each<[string, Case]>([
     ["a node that says false", { node: { annotations: { [doNotDisruptKey]: "false" } } }],
-    ["a duration on a node, which only pods can have", { node: { annotations: { [doNotDisruptKey]: "1h" } } }],
-    ["an annotation that cannot be read", { world: pods({ ...ledger, doNotDisrupt: "soon" }) }],
     ["a pod that says false", { world: pods({ ...ledger, doNotDisrupt: "false" }) }],
     ["a pod that has ended", { world: pods({ ...ledger, doNotDisrupt: "true", phase: "Succeeded" }) }],
     ["a pod that is stopping", { world: pods({ ...ledger, doNotDisrupt: "true", deletionAt: at("2h") }) }],
@@ -206,6 +216,19 @@ describe("a duration holds from the pod's start", () => {
     expect(held("true", { pool, now: at("20m") - 1 })?.until).toBe(at("20m"));
     expect(held("true", { pool, now: at("20m") })).toBe(undefined);
     expect(held("30m", { pool, now: at("20m") })).toBe(undefined);
+  });
+
+  test("a node's own word neither, from when its claim has said so", () => {
+    const since = { type: "DoNotDisrupt", status: "True", reason: "Annotated", message: "", since: at("1h") } as const;
+    const { conditions } = aClaim("a", { pool: "web" });
+    const pinned = {
+      pool: { spec: { disruption: { maxDoNotDisrupt: "20m" } } },
+      node: { annotations: { [doNotDisruptKey]: "true" } },
+      claim: { conditions: [...conditions, since] },
+    };
+    expect(block({ ...pinned, now: at("1h20m") - 1 })).toMatchObject({ code: "do-not-disrupt", until: at("1h20m") });
+    expect(block({ ...pinned, now: at("1h20m") })).toBe(undefined);
+    expect(block({ ...pinned, claim: { conditions }, now: at("9h") })?.code).toBe("do-not-disrupt");
   });
 
   test("of several pods the longest counts, and says how many there are", () => {

@@ -2,12 +2,11 @@
 // or that may not be moved. Where a claim has a terminationGracePeriod, pods do not hold up drift and expiration.
 
 import type { PlannedAction } from "../../api/budget.ts";
-import { formatTime, type Instant, type Millis } from "../../api/time.ts";
-import { doNotDisruptKey } from "../../api/well-known.ts";
+import type { Instant, Millis } from "../../api/time.ts";
 import type { Picture } from "../../snapshot/picture.ts";
 import type { ClaimView, DisruptionBudgetView, NodeView, PodView, PoolView } from "../../snapshot/views.ts";
 import type { Context } from "../decision.ts";
-import { heldUntil, longestHold } from "../do-not-disrupt.ts";
+import { longestHold, nodeHold, podHold, podHoldSentence } from "../do-not-disrupt.ts";
 import { isTerminal } from "../drain.ts";
 import { isOpen } from "../ledger.ts";
 import type { Objection } from "../safety.ts";
@@ -20,7 +19,7 @@ export function blockOf(held: Held, action: PlannedAction, context: Context): Ob
   return (
     unclear(held.pool) ??
     uninitialized(held) ??
-    annotated(held) ??
+    annotated(held, context.now) ??
     awaited(held, context.picture) ??
     expected(held.node, context.picture) ??
     (goesEventually(held.claim, action) ? undefined : heldByPods(held, context))
@@ -48,16 +47,12 @@ function uninitialized({ node, claim }: Held): Objection | undefined {
   return { code: "not-initialized", message, liftedBy: `the initialization of NodeClaim ${claim.name}` };
 }
 
-function annotated({ node, claim }: Held): Objection | undefined {
-  const who =
-    node.annotations[doNotDisruptKey] === "true"
-      ? `Node ${node.name}`
-      : claim.annotations[doNotDisruptKey] === "true"
-        ? `NodeClaim ${claim.name}`
-        : undefined;
-  if (who === undefined) return undefined;
-  const message = `${who} has ${doNotDisruptKey}=true.`;
-  return { code: "do-not-disrupt", message, liftedBy: `taking the annotation off ${who}` };
+function annotated(held: Held, now: Instant): Objection | undefined {
+  const hold = nodeHold(held);
+  if (hold === undefined || hold.until <= now) return undefined;
+  const { who, sentence: message, until } = hold;
+  const end = Number.isFinite(until) ? { until } : {};
+  return { code: "do-not-disrupt", message, ...end, liftedBy: `taking the annotation off ${who}` };
 }
 
 /** Nothing runs on a replacement until what it stands in for has gone. */
@@ -97,16 +92,14 @@ function lasts({ until = Number.POSITIVE_INFINITY }: Objection): Instant {
   return until;
 }
 
-/** Daemons and static pods as well; one that cannot be read holds nothing, and the drain says so. */
+/** Daemons and static pods as well. */
 function heldByAnnotation(pod: PodView, maxHoldMs: Millis, now: Instant): Objection | undefined {
-  const until = heldUntil(pod, maxHoldMs);
-  if (!until.ok || until.value <= now) return undefined;
-  const isBound = Number.isFinite(until.value);
-  const bound = isBound ? ` until ${formatTime(until.value)}` : "";
+  const hold = podHold(pod, maxHoldMs);
+  if (hold.until <= now) return undefined;
   return {
     code: "do-not-disrupt",
-    message: `Pod ${keyOf(pod)} has ${doNotDisruptKey}=${pod.doNotDisrupt} and holds its node${bound}.`,
-    ...(isBound ? { until: until.value } : {}),
+    message: podHoldSentence(pod, hold),
+    ...(Number.isFinite(hold.until) ? { until: hold.until } : {}),
     liftedBy: "taking the annotation away, or deleting the pod",
   };
 }

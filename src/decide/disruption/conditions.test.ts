@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aClaim, aClassRef, aCondition, aNode, aPod, aPool, at, aWorld, t0 } from "../../../test/builders.ts";
 import type { NodePoolSpec } from "../../api/node-pool.ts";
 import { formatTime, type Instant } from "../../api/time.ts";
+import { doNotDisruptKey } from "../../api/well-known.ts";
 import type { ClaimView, PodView } from "../../snapshot/views.ts";
 import type { ConditionChange, Decision } from "../decision.ts";
 import { candidacy } from "./conditions.ts";
@@ -215,5 +216,29 @@ describe("nothing is said of", () => {
   test("a claim whose pool is gone", () => {
     const picture = aWorld({ claims: [aMade(standing("Drifted"))], nodes: [aNode("a")] });
     expect(candidacy.decide("a", { picture, now: at("1h"), settings, epoch: 1 }).commands).toEqual([]);
+  });
+});
+
+describe("DoNotDisrupt", () => {
+  const asks = { annotations: { ...stamp, [doNotDisruptKey]: "true" } };
+  const bounded: NodePoolSpec = { disruption: { consolidateAfter: "Never", maxDoNotDisrupt: "4h" } };
+
+  test("is written where the pool bears it for a time only, and stamped by whoever writes it", () => {
+    const [command] = decide({ claim: asks, spec: bounded }).commands;
+    const status = command?.kind === "update-claim" ? command.status : undefined;
+    expect(status?.conditions?.at(-1)).toEqual({
+      type: "DoNotDisrupt",
+      status: "True",
+      reason: "Annotated",
+      message: "NodeClaim a asks for it; NodePool web bears it for 4h.",
+    });
+    expect(decide({ claim: asks, spec: { disruption: { consolidateAfter: "Never" } } }).commands).toEqual([]);
+  });
+
+  test("keeps its time as long as it is asked for, and goes with the annotation", () => {
+    const message = "NodeClaim a asks for it; NodePool web bears it for 4h.";
+    const said = standing("DoNotDisrupt", { reason: "Annotated", message });
+    expect(decide({ claim: { ...asks, ...said }, spec: bounded }).commands).toEqual([]);
+    expect(written(decide({ claim: said, spec: bounded }))?.types).not.toContain("DoNotDisrupt");
   });
 });

@@ -1,5 +1,6 @@
 // What a claim says of its own candidacy, in the peer's words: Drifted with its reason, Consolidatable once no pod has
-// come or gone for long enough, and when one last did. Written when it becomes otherwise, not with every pod.
+// come or gone for long enough, and when one last did; and since when it asks not to be disrupted. Written when it becomes
+// otherwise, not with every pod.
 
 import type { NodeClaimStatus } from "../../api/node-claim.ts";
 import { formatTime, type Instant, type Millis, secondMs } from "../../api/time.ts";
@@ -16,6 +17,7 @@ import {
   type Rule,
   type StatusChange,
 } from "../decision.ts";
+import { heldCondition, longestHold, nodeHold } from "../do-not-disrupt.ts";
 import { servedClass } from "../node-class.ts";
 import { isOwnNode } from "../own-node.ts";
 import { nextOf } from "../termination-step.ts";
@@ -49,10 +51,8 @@ function judge(made: Made, context: Context): Decision {
   const metadata = restamp(made);
   const drift = judgeDrift(made, context);
   const idle = idleness(made, context);
-  const conditions = [driftedAs(claim, drift, metadata !== undefined), idle.condition].reduce(
-    (list, change) => change(list),
-    claim.conditions as readonly ConditionChange[],
-  );
+  const changes = [driftedAs(claim, drift, metadata !== undefined), idle.condition, heldAs(made, context)];
+  const conditions = changes.reduce((list, change) => change(list), claim.conditions as readonly ConditionChange[]);
   const status = {
     ...idle.fields,
     ...(sameConditions(claim.conditions, conditions) ? {} : { conditions }),
@@ -81,6 +81,16 @@ function driftedAs(claim: ClaimView, { drift }: DriftJudgement, isStamped: boole
   // Without a hash of ours nothing says that it is healed.
   const isKept = hashOf(claim) === undefined && !isStamped && claim.providerID !== undefined;
   return list => (isKept ? list : list.filter(one => one.type !== type));
+}
+
+/** Since when node or claim ask not to be disrupted, where the pool bears that for a time only. */
+function heldAs({ claim, pool }: Made, { picture }: Context): Change {
+  const node = picture.nodesOf(claim).find(one => isOwnNode(one, claim));
+  const hold = node && nodeHold({ node, claim, pool });
+  const isCounted = hold !== undefined && Number.isFinite(longestHold(pool));
+  if (!isCounted) return list => list.filter(({ type }) => type !== heldCondition);
+  const message = `${hold.who} asks for it; NodePool ${pool.name} bears it for ${pool.effective.disruption.maxDoNotDisrupt}.`;
+  return list => withCondition(list, { type: heldCondition, status: "True", reason: "Annotated", message });
 }
 
 type Idleness = {

@@ -43,6 +43,7 @@ const drifted = aCondition("Drifted", "True", {
   message: "Another template.",
 });
 const web = aPod("web", { on: "a" });
+const { ownerKind: _, ...ownerless } = web;
 
 function aClaimOf({ claim = {}, is = [] }: Case): ClaimView {
   const made = aClaim("a", { pool: "web", ...claim });
@@ -327,6 +328,7 @@ describe("Emptiness", () => {
       { ...idle, world: { pods: [{ ...web, deletionAt: at("30s"), ownerKind: "StatefulSet" }] } },
       "nothing",
     ],
+    ["a pod runs that nobody owns", { ...idle, world: { pods: [ownerless] } }, "nothing"],
     ["the policy is WhenEmpty", { ...idle, spec: { disruption: { consolidationPolicy: "WhenEmpty" } } }, "Emptiness"],
     ["a pool with replicas", { ...idle, spec: { replicas: 1 } }, "nothing"],
     [

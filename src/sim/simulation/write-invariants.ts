@@ -103,18 +103,15 @@ function podEvicted(context: WriteContext, object: KubeObject): string[] {
   return [...broken, ...podOfNodeWithoutEvidence(context, pod)];
 }
 
-/** The node's pool may bear no pod's wish for longer than so; one that has not started has all its time before it. */
+/** The node's pool may bear no pod's wish for longer than so. */
 function isBorne(context: WriteContext, pod: Pod): boolean {
-  const { startTime } = pod.status ?? {};
-  return (
-    startTime === undefined ||
-    claimsOfPod(context, pod).every(claim => {
-      const name = claim.metadata.labels?.[nodePoolKey] ?? "";
-      const spec = context.objects.get("nodepools.karpenter.sh", name)?.["spec"] as NodePoolSpec | undefined;
-      const max = parseDuration(spec?.disruption?.maxDoNotDisrupt ?? "");
-      return !max.ok || context.process.now() < Date.parse(startTime) + max.value;
-    })
-  );
+  const since = Date.parse(pod.status?.startTime ?? pod.metadata.creationTimestamp ?? "");
+  return claimsOfPod(context, pod).every(claim => {
+    const name = claim.metadata.labels?.[nodePoolKey] ?? "";
+    const spec = context.objects.get("nodepools.karpenter.sh", name)?.["spec"] as NodePoolSpec | undefined;
+    const max = parseDuration(spec?.disruption?.maxDoNotDisrupt ?? "");
+    return !max.ok || context.process.now() < since + max.value;
+  });
 }
 
 function podDeleted(context: WriteContext, object: KubeObject, request: ApiRequest): string[] {
