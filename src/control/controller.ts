@@ -120,7 +120,7 @@ class Shell implements Controller {
     } = options;
     const { counts } = this;
     const findsPlaces = controllers.has("provisioning") && controllers.has("disruption");
-    const settings = { ...options.settings, findsPlaces };
+    const settings = { ...options.settings, findsPlaces, repairs: controllers.has("repair") };
     this.#options = { ...options, settings };
     const picture = new ClusterPicture(provider.view, { repairUnset, now: () => clock.now() });
     this.picture = picture;

@@ -287,6 +287,8 @@ export type Settings = {
   readonly spotToSpot?: boolean;
   /** Places are searched for the pods of nodes that are to go: a gentle repair waits for them. Default false. */
   readonly findsPlaces?: boolean;
+  /** Repair is among the controllers, so that a node can be left to it. Default true. */
+  readonly repairs?: boolean;
   /** The health check of a cluster that has none. `mark`: the Lease whose being says that there was one. Absent: none. */
   readonly defaultCheck?: {
     readonly isWanted: boolean;

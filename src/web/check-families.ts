@@ -17,6 +17,7 @@ const causes: ReadonlySet<string> = new Set([
   "cluster-upgrading",
   "correlated-failure",
   "create-failed",
+  "do-not-repair",
   "due-time-unknown",
   "edited-while-remediating",
   "etcd-quorum",

@@ -5,12 +5,11 @@ import { excludedKey } from "../../api/node-health-check-contract.ts";
 import { formatTime } from "../../api/time.ts";
 import type { StepView } from "../../snapshot/check-views.ts";
 import { type Context, nothing, type Proposal, type Decision } from "../decision.ts";
-import { servedClass } from "../node-class.ts";
 import { ownClaimOf } from "../own-node.ts";
-import { rulesFor } from "../repair-policy.ts";
 import type { Objection } from "../safety.ts";
 import { nextOf } from "../termination-step.ts";
 import { heldByAnother } from "./lease.ts";
+import { leftToRepair } from "./left-to-repair.ts";
 import { evidenceOf, firstMatch, isHealthy, isUnhealthy, sentenceOf } from "./node-health.ts";
 import { disablingOf } from "./templates.ts";
 import { checkNotice, type Patient, wakesAt } from "./words.ts";
@@ -96,21 +95,6 @@ function mislabelled({ node, check }: Patient): Decision["notices"] {
   if (node.labels[excludedKey] !== "") return [];
   const message = `Node ${node.name} has ${excludedKey} without a value, which excludes nothing: write "true".`;
   return [checkNotice(check, { type: "Warning", reason: "InvalidNodeLabel", message })];
-}
-
-/** Else the check's time would undercut the pool's toleration. */
-function leftToRepair({ node, check }: Case, { template }: Step, context: Context): Objection | undefined {
-  const { picture, settings } = context;
-  const isOurReplace = template.kind === "ReplaceRemediationTemplate" && template.apiVersion.startsWith("fettle.dev/");
-  const claim = isOurReplace ? ownClaimOf(node, picture) : undefined;
-  if (claim === undefined) return undefined;
-  const isRepaired =
-    servedClass(claim.spec.nodeClassRef, picture.provider) !== undefined || settings.foreignClaims === "repair";
-  const rules = isRepaired ? rulesFor(claim, picture) : undefined;
-  if (rules?.repair.mode !== "Enabled") return undefined;
-  const whose = rules.pool === undefined ? `NodeClaim ${claim.name}` : `NodePool ${rules.pool.name}`;
-  const message = `Node ${node.name} is left to the repair of ${whose}: NodeHealthCheck ${check.name} counts it and does not replace it.`;
-  return { code: "left-to-repair", message, liftedBy: `spec.repair.mode: Disabled in ${whose}, or another template` };
 }
 
 /** In instants, so that it stays true. */

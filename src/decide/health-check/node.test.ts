@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aClaim, aCondition, aNode, aPool, at, t0 } from "../../../test/builders.ts";
+import { aCondition, aNode, at, t0 } from "../../../test/builders.ts";
 import type { NodeHealthCheckSpec } from "../../api/node-health-check.ts";
 import { type Instant, minuteMs, secondMs } from "../../api/time.ts";
 import { HealthCounts } from "../brake-counts.ts";
@@ -10,9 +10,7 @@ import {
   aCheckContext,
   aLease,
   aRemediation,
-  aTemplate,
   type CheckWorld,
-  resourceOf,
   someNodes,
   templateRef,
   running,
@@ -126,28 +124,6 @@ describe("what is not asked for", () => {
     expect(held.refusals).toMatchObject([{ code: "lease-held", until: at("90m") }]);
     expect(held.wakeAt).toBe(at("90m"));
     expect(decide({ leases: [lease], now: at("90m") }).proposals.length).toBe(1);
-  });
-
-  test("a node left to its pool's repair, only by our own Replace", () => {
-    const template = { apiVersion: "fettle.dev/v1alpha1", kind: "ReplaceRemediationTemplate", name: "replace" };
-    const check = aCheck("web", { spec: { remediationTemplate: template } });
-    const nodes = someNodes(3, 1);
-    const claims = nodes.map(({ name }) => aClaim(name, { pool: "web" }));
-    const replaced = (mode: "Enabled" | "Disabled") => {
-      const pools = [aPool("web", { spec: { repair: { mode } } })];
-      const context = aCheckContext({ checks: [check], nodes, claims, pools });
-      for (const kind of ["ReplaceRemediation", "ReplaceRemediationTemplate"]) {
-        const resource = { ...resourceOf(kind), namespaced: false };
-        context.checks.setKind({ apiVersion: template.apiVersion, kind }, { state: "Served", resource });
-      }
-      const view = aTemplate("replace", { ...template, namespace: "" });
-      context.checks.replaceTemplate({ before: undefined, after: view });
-      return decideCheckedNode("n0", context);
-    };
-    expect(replaced("Enabled").refusals.map(({ code }) => code)).toEqual(["left-to-repair"]);
-    expect(replaced("Disabled").proposals.length).toBe(1);
-    const fenced = decide({ nodes, claims, pools: [aPool("web", { spec: { repair: { mode: "Enabled" } } })] });
-    expect(fenced.proposals[0]?.claim).toEqual({ name: "n0", uid: "n0-claim-uid" });
   });
 
   test("anything of a check that is disabled or being deleted", () => {

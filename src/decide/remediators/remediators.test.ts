@@ -89,9 +89,11 @@ describe("both", () => {
     expect(decide({ ...unrepaired, checks, remediations: [made] }).proposals).toMatchObject([{ dryRun: true }]);
   });
 
+  const policies = [{ conditionType: "Ready", conditionStatus: "False", toleration: "30m" }];
+  const repairing = { mode: "Enabled", policies } as const;
   test.each<[string, string, CheckWorld]>([
     ["the node is excluded", "excluded", { nodes: [aNode("n", { ready: "False", labels: excluding })] }],
-    ["the pool repairs it", "left-to-repair", { pools: [aPool("web")] }],
+    ["the pool repairs it", "left-to-repair", { pools: [aPool("web", { spec: { repair: repairing } })] }],
     ["another works on it", "lease-held", { leases: [aLease("n", { holder: "other" })] }],
   ])(
     "what a check would not ask for now is held, if %s (%s), and taken back if it has not begun",

@@ -1,0 +1,162 @@
+import { describe, expect, test } from "vitest";
+import { aClaim, aCondition, aNode, aPool, aProvider, at, t0 } from "../../../test/builders.ts";
+import {
+  aCheck,
+  aCheckContext,
+  aTemplate,
+  type CheckWorld,
+  decideOn,
+  resourceOf,
+  someNodes,
+} from "../../../test/check-builders.ts";
+import type { NodePoolSpec } from "../../api/node-pool.ts";
+import { formatTime, minuteMs } from "../../api/time.ts";
+import type { Settings } from "../decision.ts";
+import { decideCheckedNode } from "./node.ts";
+
+const apiVersion = "fettle.dev/v1alpha1";
+type Remediator = "Replace" | "Reboot";
+
+function checkBy(remediator: Remediator, types: readonly string[]) {
+  const remediationTemplate = { apiVersion, kind: `${remediator}RemediationTemplate`, name: "ours" };
+  const unhealthyConditions = types.map(type => ({
+    type,
+    status: type === "Ready" ? "False" : "True",
+    duration: "5m",
+  }));
+  return aCheck("web", { spec: { remediationTemplate, unhealthyConditions } });
+}
+
+type Scene = {
+  readonly repair?: NonNullable<NodePoolSpec["repair"]>;
+  readonly by?: Remediator;
+  readonly types?: readonly string[];
+  /** Of node n0, all since t0 unless a test says otherwise. */
+  readonly conditions?: ReturnType<typeof aNode>["conditions"];
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly settings?: Partial<Settings>;
+  readonly hasBeenReady?: boolean;
+  readonly world?: CheckWorld;
+};
+
+const notReady = aCondition("Ready", "False", { since: t0 });
+const deadlock = aCondition("KernelDeadlock", "True", { since: t0 });
+
+function decide(scene: Scene = {}) {
+  const { repair = { mode: "Enabled" }, by = "Replace", types = ["Ready", "KernelDeadlock"] } = scene;
+  const { conditions = [notReady], annotations = {}, settings = {}, hasBeenReady = true, world = {} } = scene;
+  const nodes = [{ ...aNode("n0", { annotations }), conditions }, ...someNodes(3, 0).slice(1)];
+  const stage = hasBeenReady ? "initialized" : "registered";
+  const claims = nodes.map(({ name }) => aClaim(name, { pool: "web", stage }));
+  const provider = aProvider({
+    repairStatements: [{ conditionType: "Ready", conditionStatus: "False", toleration: 30 * minuteMs }],
+  });
+  const pools = [aPool("web", { spec: { repair } })];
+  const context = aCheckContext({ checks: [checkBy(by, types)], nodes, claims, pools, provider, ...world });
+  for (const kind of [`${by}Remediation`, `${by}RemediationTemplate`]) {
+    const resource = { ...resourceOf(kind), namespaced: false };
+    context.checks.setKind({ apiVersion, kind }, { state: "Served", resource });
+  }
+  const view = aTemplate("ours", { apiVersion, kind: `${by}RemediationTemplate`, namespace: "" });
+  context.checks.replaceTemplate({ before: undefined, after: view });
+  return decideCheckedNode("n0", { ...context, settings: { ...context.settings, ...settings } });
+}
+
+const codes = (scene: Scene) => decide(scene).refusals.map(({ code }) => code);
+
+describe("a node that a check would replace is left to the repair of its pool", () => {
+  test.each<[string, Scene]>([
+    ["by the provider's statement", {}],
+    ["by a policy", { repair: { mode: "Enabled", policies: [{ conditionType: "Ready", toleration: "2h" }] } }],
+    [
+      "by a policy on a condition of its own",
+      {
+        repair: {
+          policies: [{ conditionType: "KernelDeadlock", conditionStatus: "True", toleration: "2h", mode: "Enabled" }],
+        },
+        conditions: [deadlock],
+      },
+    ],
+    ["by its readinessTTL, if it was never Ready", { conditions: [deadlock], hasBeenReady: false }],
+  ])("%s", (_how, scene) => {
+    const { refusals, proposals } = decide(scene);
+    expect(refusals).toMatchObject([{ code: "left-to-repair" }]);
+    expect(proposals).toEqual([]);
+  });
+});
+
+describe("nobody else would act, so the check does", () => {
+  test.each<[string, Scene]>([
+    ["repair is disabled", { repair: { mode: "Disabled" } }],
+    ["repair is only shown", { repair: { mode: "DryRun" } }],
+    ["no policy and no statement names the condition", { conditions: [deadlock] }],
+    [
+      "the policy of the condition is disabled",
+      { repair: { policies: [{ conditionType: "Ready", toleration: "10m", mode: "Disabled" }] } },
+    ],
+    [
+      "the policy is for another reason",
+      {
+        repair: {
+          policies: [
+            {
+              conditionType: "KernelDeadlock",
+              conditionStatus: "True",
+              conditionReasons: ["Docker*"],
+              toleration: "1m",
+            },
+          ],
+        },
+        conditions: [deadlock],
+      },
+    ],
+    ["a second condition is not repaired", { conditions: [notReady, deadlock] }],
+    ["repair is not among the controllers", { settings: { repairs: false } }],
+    ["it is to be rebooted, not replaced", { by: "Reboot" }],
+  ])("%s", (_why, scene) => {
+    const { refusals, proposals } = decide(scene);
+    expect(refusals).toEqual([]);
+    expect(proposals.length).toBe(1);
+  });
+
+  test("by a stranger's template, whatever the pool says", () => {
+    const nodes = someNodes(3, 1);
+    const claims = nodes.map(({ name }) => aClaim(name, { pool: "web" }));
+    const pools = [aPool("web", { spec: { repair: { mode: "Enabled" } } })];
+    expect(decideOn({ nodes, claims, pools }).proposals[0]?.claim).toEqual({ name: "n0", uid: "n0-claim-uid" });
+  });
+
+  test("from the instant at which the condition that is not repaired is due", () => {
+    const later = { ...deadlock, since: at("55m") + 1 };
+    const scene = (now: number): Scene => ({ conditions: [notReady, later], world: { now } });
+    const early = decide(scene(at("1h")));
+    expect(early.refusals).toMatchObject([{ code: "left-to-repair", until: at("1h") + 1 }]);
+    expect(early.wakeAt).toBe(at("1h") + 1);
+    expect(codes(scene(at("1h") + 1))).toEqual([]);
+  });
+});
+
+describe("karpenter.sh/do-not-repair", () => {
+  const annotations = { "karpenter.sh/do-not-repair": "true" };
+
+  test.each<[string, Scene]>([
+    ["Replace", { annotations }],
+    ["Reboot", { annotations, by: "Reboot" }],
+    ["Replace where the pool repairs nothing", { annotations, repair: { mode: "Disabled" } }],
+  ])("holds our own %s", (_what, scene) => {
+    expect(decide(scene).refusals).toMatchObject([
+      { code: "do-not-repair", message: expect.stringContaining("NodeHealthCheck web") as string },
+    ]);
+  });
+
+  test("until its time", () => {
+    const until = at("1h") + 1000;
+    const scene = (now: number): Scene => ({
+      annotations: { "karpenter.sh/do-not-repair": formatTime(until) },
+      repair: { mode: "Disabled" },
+      world: { now },
+    });
+    expect(decide(scene(until - 1))).toMatchObject({ refusals: [{ code: "do-not-repair", until }], wakeAt: until });
+    expect(codes(scene(until))).toEqual([]);
+  });
+});
