@@ -7,7 +7,7 @@ import type { Random } from "./random.ts";
 import { notFound } from "./refusal.ts";
 import { collectionOf, presented, resourceName, type ServedKinds, toStored } from "./served-kinds.ts";
 import { keyOf, type Store } from "./store.ts";
-import type { StoredObject } from "./stored.ts";
+import type { StoredObject, Texts } from "./stored.ts";
 
 export type Backend = { store: Store; kinds: ServedKinds; clock: Clock; random: Random };
 
@@ -34,17 +34,28 @@ export function save(backend: Backend, target: Target, object: KubeObject, dryRu
 }
 
 /** The other objects, as far as admission rules look at them. */
-export function clusterOf({ store, kinds }: Backend): Cluster {
-  return {
-    *list(plural: string): Generator<KubeObject> {
-      for (const kind of kinds.stored()) {
-        if (kind.resource.plural !== plural || !kind.strategic) continue;
-        for (const stored of collectionOf(store, kind).all()) yield stored.object;
-      }
-    },
-    labels(plural: string, name: string): Readonly<Record<string, string>> | undefined {
-      const kind = kinds.find({ group: "", version: "v1", plural });
-      return kind && collectionOf(store, kind).get(keyOf(undefined, name))?.labels;
-    },
-  };
+export function clusterOf(backend: Backend): Cluster {
+  return new OtherObjects(backend);
+}
+
+// A class, since one is made with every write: a literal with a generator in it costs more than what it is asked.
+class OtherObjects implements Cluster {
+  readonly #store: Store;
+  readonly #kinds: ServedKinds;
+
+  constructor({ store, kinds }: Backend) {
+    this.#store = store;
+    this.#kinds = kinds;
+  }
+
+  *list(plural: string): Generator<KubeObject> {
+    for (const kind of this.#kinds.own(plural)) {
+      for (const stored of collectionOf(this.#store, kind).all()) yield stored.object;
+    }
+  }
+
+  labels(plural: string, name: string): Texts | undefined {
+    const kind = this.#kinds.find({ group: "", version: "v1", plural });
+    return kind && collectionOf(this.#store, kind).get(keyOf(undefined, name))?.labels;
+  }
 }

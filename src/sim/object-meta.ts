@@ -6,9 +6,14 @@ import type { ServedKind } from "./kind.ts";
 import { type Random, uuid } from "./random.ts";
 import { badRequest } from "./refusal.ts";
 
+/** The last one is remembered: within a second every write says the same. */
+let latest = { second: Number.NaN, text: "" };
+
 /** RFC 3339 in whole seconds. */
 export function timestamp(now: number): string {
-  return `${new Date(Math.floor(now / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(now / 1000);
+  if (second !== latest.second) latest = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` };
+  return latest.text;
 }
 
 /** What a client may not say of an object that it creates. By a PUT it may. */

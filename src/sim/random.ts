@@ -23,9 +23,13 @@ export function seededRandom(seed: number): Random {
 
 /** A version 4 UUID. */
 export function uuid(random: Random): string {
-  const hex = [random(), random(), random(), random()].map(word => word.toString(16).padStart(8, "0")).join("");
+  const [a, b, c, d] = [hex(random()), hex(random()), hex(random()), hex(random())];
   const variant = "89ab"[random() & 3];
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-${variant}${c.slice(1, 4)}-${c.slice(4)}${d}`;
+}
+
+function hex(word: number): string {
+  return word.toString(16).padStart(8, "0");
 }
 
 // No vowels and no characters that look like another: the alphabet of generated names in Kubernetes.

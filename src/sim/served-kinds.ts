@@ -8,10 +8,21 @@ import type { StoredObject } from "./stored.ts";
 
 export class ServedKinds {
   readonly #byPath = new Map<string, ServedKind>();
+  /** The server's own, in their stored form: they never change. */
+  readonly #ownByPlural = new Map<string, ServedKind[]>();
   readonly #listeners: (() => void)[] = [];
 
   constructor(kinds: Iterable<ServedKind>) {
-    for (const kind of kinds) this.#byPath.set(pathOf(kind.resource), kind);
+    for (const kind of kinds) {
+      this.#byPath.set(pathOf(kind.resource), kind);
+      if (!kind.strategic || kind.storedAs !== undefined) continue;
+      const { plural } = kind.resource;
+      this.#ownByPlural.set(plural, [...this.own(plural), kind]);
+    }
+  }
+
+  own(plural: string): readonly ServedKind[] {
+    return this.#ownByPlural.get(plural) ?? [];
   }
 
   find(resource: Pick<Resource, "group" | "version" | "plural">): ServedKind | undefined {

@@ -94,7 +94,7 @@ export class RecentlyUsed {
   readonly #rings: { readonly used: Ring; readonly newcomers: Ring } | undefined;
 
   /** With a capacity of Infinity nothing ever cools, and nothing need be remembered for it. */
-  constructor(capacity: number, newcomerMax = 256) {
+  constructor(capacity: number, newcomerMax = 8) {
     if (!Number.isFinite(capacity)) return;
     this.#rings = { used: new Ring(capacity), newcomers: new Ring(Math.min(newcomerMax, capacity)) };
   }

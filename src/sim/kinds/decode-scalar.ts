@@ -2,6 +2,7 @@
 // times in canonical form. What does not fit is refused in the words of Go's decoders.
 
 import { canonicalQuantity, compareQuantities, formatQuantity, milliValue, parseQuantity } from "../../api/quantity.ts";
+import { remembered } from "../remembered.ts";
 import { canonicalTime } from "./go-time.ts";
 
 export type Scalar =
@@ -102,39 +103,20 @@ const quantityRule = "quantities must match the regular expression '^([+-]?[0-9.
 
 function quantity(value: unknown): string {
   const text = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
-  return canonical.of(text);
+  return canonical(text);
 }
 
-/** The same few amounts stand in every object of a cluster, so what was read once is remembered. */
-class Remembered {
-  readonly #made = new Map<string, string>();
-  readonly #make: (text: string) => string;
+/** Parsed once for each text. */
+export const quantityOf = remembered(parseQuantity);
 
-  constructor(make: (text: string) => string) {
-    this.#make = make;
-  }
-
-  of(text: string): string {
-    let result = this.#made.get(text);
-    if (result === undefined) {
-      result = this.#make(text);
-      if (this.#made.size >= rememberedMax) this.#made.clear();
-      this.#made.set(text, result);
-    }
-    return result;
-  }
-}
-
-const rememberedMax = 4096;
-
-const canonical = new Remembered(text => {
-  const parsed = parseQuantity(text);
+const canonical = remembered(text => {
+  const parsed = quantityOf(text);
   if (!parsed.ok) throw new DecodingError(quantityRule);
   return formatQuantity(parsed.value);
 });
 
-const rounded = new Remembered(text => {
-  const parsed = parseQuantity(text);
+const rounded = remembered(text => {
+  const parsed = quantityOf(text);
   if (!parsed.ok) return text;
   const milli = { digits: milliValue(parsed.value), exponent: -3, format: parsed.value.format };
   return compareQuantities(milli, parsed.value) === 0 ? text : canonicalQuantity(milli);
@@ -142,7 +124,7 @@ const rounded = new Remembered(text => {
 
 /** Amounts of resources are kept to a thousandth, rounded up. */
 export function roundedResource(text: string): string {
-  return rounded.of(text);
+  return rounded(text);
 }
 
 function time(value: string, isMicro: boolean): string {

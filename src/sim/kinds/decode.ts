@@ -53,7 +53,9 @@ class Reader {
       this.metUnknown = true;
       return;
     }
-    const value = this.value(object[key], field.shape);
+    const asked = object[key];
+    if (field.isText && typeof asked === "string" && asked !== "") return;
+    const value = this.value(asked, field.shape);
     if (value === undefined || isDropped(value, field)) delete object[key];
     else object[key] = value;
   }

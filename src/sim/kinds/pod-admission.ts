@@ -28,7 +28,9 @@ const topologyKeys = ["topology.kubernetes.io/zone", "topology.kubernetes.io/reg
 /** Zone and region of a node, which every pod that is bound to it is labelled with; none for a node that is not there. */
 export function topologyLabels(nodeName: string, cluster: Cluster): Record<string, string> {
   const labels = cluster.labels("nodes", nodeName) ?? {};
-  return Object.fromEntries(Object.entries(labels).filter(([key]) => topologyKeys.includes(key)));
+  const found: Record<string, string> = {};
+  for (const key of topologyKeys) if (labels[key] !== undefined) found[key] = labels[key];
+  return found;
 }
 
 /** For a pod that is written with its node. */

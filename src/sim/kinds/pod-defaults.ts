@@ -1,6 +1,7 @@
 // What the server fills into pods and pod templates. It looks at nothing but the object itself: tolerations and
 // priority are admission's (pod-admission.ts).
 
+import { remembered } from "../remembered.ts";
 import { defaultPodRequests } from "./pod-resources.ts";
 import type { Container, Handler, Pod, PodSpec, Probe, Volume } from "./pod-types.ts";
 
@@ -53,7 +54,7 @@ function defaultContainer(container: Container): void {
 }
 
 /** An image without a tag and without a digest is the latest; `host:port/name` has no tag. */
-function pullPolicyOf(image: string): "Always" | "IfNotPresent" {
+const pullPolicyOf = remembered((image: string): "Always" | "IfNotPresent" => {
   const [reference = "", digest] = image.split("@");
   const tag = /:([^:/]*)$/.exec(reference)?.[1];
   // A reference that cannot be parsed has no tag at all to the server.
@@ -62,7 +63,7 @@ function pullPolicyOf(image: string): "Always" | "IfNotPresent" {
     !/\/[^/]*[A-Z][^/]*$/.test(`/${reference.replace(/:[^:/]*$/, "")}`);
   if (!isReference) return "IfNotPresent";
   return tag === "latest" || (tag === undefined && digest === undefined) ? "Always" : "IfNotPresent";
-}
+});
 
 function defaultProbe(probe: Probe): void {
   probe.timeoutSeconds ??= 1;

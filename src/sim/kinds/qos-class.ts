@@ -1,6 +1,7 @@
 // The quality of service class of a pod, from what its containers request and are limited to.
 
-import { addQuantities, compareQuantities, parseQuantity, type Quantity, zero } from "../../api/quantity.ts";
+import { addQuantities, compareQuantities, type Quantity } from "../../api/quantity.ts";
+import { quantityOf } from "./decode-scalar.ts";
 import type { PodSpec, Resources } from "./pod-types.ts";
 
 export type QosClass = "BestEffort" | "Burstable" | "Guaranteed";
@@ -35,6 +36,7 @@ function total(parts: readonly Resources[], side: "requests" | "limits", name: s
 }
 
 function positive(text: string | undefined): Quantity | undefined {
-  const parsed = parseQuantity(text ?? "0");
-  return parsed.ok && compareQuantities(parsed.value, zero) > 0 ? parsed.value : undefined;
+  if (text === undefined) return undefined;
+  const parsed = quantityOf(text);
+  return parsed.ok && parsed.value.digits > 0n ? parsed.value : undefined;
 }

@@ -1,8 +1,9 @@
 // Amounts of resources: which names are resources, which amounts are whole, and requests that fit their limits.
 
-import { compareQuantities, milliValue, parseQuantity, type Quantity, zero } from "../../api/quantity.ts";
+import { compareQuantities, milliValue, type Quantity, zero } from "../../api/quantity.ts";
 import { invalid, required } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
+import { quantityOf } from "./decode-scalar.ts";
 import { qualifiedName } from "./field-rules.ts";
 import type { Resources } from "./pod-types.ts";
 
@@ -11,19 +12,18 @@ const standard = new Set(["cpu", "memory", "ephemeral-storage"]);
 
 /** An amount of a named resource: not below zero, and whole unless it can be shared out. */
 export function quantityErrors(name: string, amount: string, path: string): FieldError[] {
-  const parsed = parseQuantity(amount);
+  const parsed = quantityOf(amount);
   if (!parsed.ok) return [];
-  if (compareQuantities(parsed.value, zero) < 0) {
-    return [invalid(path, amount, "must be greater than or equal to 0")];
-  }
-  const whole = milliValue(parsed.value) % 1000n === 0n;
-  return isWholeOnly(name) && !whole ? [invalid(path, amount, "must be an integer")] : [];
+  if (parsed.value.digits < 0n) return [invalid(path, amount, "must be greater than or equal to 0")];
+  return isWholeOnly(name) && milliValue(parsed.value) % 1000n !== 0n
+    ? [invalid(path, amount, "must be an integer")]
+    : [];
 }
 
 /** More than zero. */
 export function positiveErrors(amount: string, path: string): FieldError[] {
-  const parsed = parseQuantity(amount);
-  const isPositive = parsed.ok && compareQuantities(parsed.value, zero) > 0;
+  const parsed = quantityOf(amount);
+  const isPositive = parsed.ok && parsed.value.digits > 0n;
   return isPositive ? [] : [invalid(path, amount, "must be greater than zero")];
 }
 
@@ -85,7 +85,7 @@ function requestErrors(
 }
 
 function compare(a: string, b: string): number {
-  const [left, right] = [parseQuantity(a), parseQuantity(b)].map(parsed => (parsed.ok ? parsed.value : zero)) as [
+  const [left, right] = [quantityOf(a), quantityOf(b)].map(parsed => (parsed.ok ? parsed.value : zero)) as [
     Quantity,
     Quantity,
   ];

@@ -22,6 +22,8 @@ export type Shape =
 export type Field = {
   name: string;
   shape: Shape;
+  /** Most fields are, and a text that is one is kept as it is. */
+  isText: boolean;
   /** Zero values stay when they are written. */
   pointer: boolean;
   /** What stands there when the field is absent or zero: undefined drops it. A struct's `{}` is decoded in turn. */
@@ -63,7 +65,8 @@ function fieldsOf(definition: Definition): Fields {
     const shape = shapeOf(property, definition.typeNames?.[name]);
     const pointer = definition.pointers?.includes(name) === true;
     const absent = definition.null?.includes(name) === true ? null : (property.default ?? zeroOf(shape, pointer));
-    known.set(name, { name, shape, pointer, absent });
+    const isText = shape.kind === "scalar" && shape.scalar === "string";
+    known.set(name, { name, shape, isText, pointer, absent });
   }
   return { known, always: [...known.values()].filter(({ absent }) => absent !== undefined) };
 }
