@@ -89,6 +89,21 @@ describe("faults of the connection", () => {
     await expect(reading).rejects.toThrow(/closed|ECONNRESET/);
   });
 
+  test("a kept answer's end is told also when the client gave up before the server answered", async () => {
+    let finish: () => void = () => {};
+    answer = (_, outgoing) => {
+      finish = () => outgoing.end(stream);
+      proxy.resetAll();
+    };
+    let reading: Promise<unknown> = Promise.resolve();
+    const answered = new Promise<void>(resolve => {
+      reading = read(() => ({ kind: "keep-answer", answered: resolve }));
+    });
+    await expect(reading).rejects.toThrow(/closed|ECONNRESET/);
+    finish();
+    await answered;
+  });
+
   test("half open: accepted, never answered, not passed on", async () => {
     const reading = read(() => ({ kind: "half-open" }));
     await expect.poll(() => proxy.seen.length, patience).toBe(1);

@@ -92,16 +92,24 @@ async function serve(upstream: Upstream, { request, response }: Exchange, fault:
   if (fault?.kind === "half-open") return;
   if (fault?.kind === "reset") return void request.socket.resetAndDestroy();
   if (fault?.kind === "refuse") return refuse(response, fault);
-  const answer = await forward(upstream, { request, response });
+  if (fault?.kind === "keep-answer") {
+    // Also when the client does not wait for it.
+    try {
+      const answer = await forward(upstream, request);
+      await answer.body.dump();
+    } finally {
+      fault.answered();
+    }
+    return;
+  }
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const answer = await forward(upstream, request, gone.signal);
   if (fault?.kind === "lose-answer") {
     // A watch would never be read to its end; its headers say that it has been carried out.
     answer.body.on("error", () => {}).destroy();
     request.socket.resetAndDestroy();
     return;
-  }
-  if (fault?.kind === "keep-answer") {
-    await answer.body.dump();
-    return fault.answered();
   }
   response.writeHead(answer.statusCode, endToEnd(answer.headers));
   response.flushHeaders();
@@ -110,18 +118,20 @@ async function serve(upstream: Upstream, { request, response }: Exchange, fault:
   if (end === "broken") response.destroy();
 }
 
-async function forward({ agent, origin }: Upstream, { request, response }: Exchange): Promise<Dispatcher.ResponseData> {
+async function forward(
+  { agent, origin }: Upstream,
+  request: IncomingMessage,
+  signal?: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
   const body: Buffer[] = [];
   for await (const chunk of request) body.push(chunk as Buffer);
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
   return agent.request({
     origin,
     path: request.url ?? "/",
     method: request.method as Dispatcher.HttpMethod,
     headers: endToEnd({ ...request.headers, host: undefined }),
     body: body.length === 0 ? null : Buffer.concat(body),
-    signal: gone.signal,
+    ...(signal === undefined ? {} : { signal }),
   });
 }
 
