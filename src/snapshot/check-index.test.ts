@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { aNode, anAction, at, t0 } from "../../test/builders.ts";
+import { aClaim, aNode, anAction, aPool, at, t0 } from "../../test/builders.ts";
 import { formatTime } from "../api/time.ts";
 import { aCheck, aCheckContext, aLease, aRemediation } from "../../test/check-builders.ts";
 import type { CheckIndex } from "./check-index.ts";
+import type { ClusterPicture } from "./cluster-picture.ts";
+import type { ActionView, ClaimView, PoolView } from "./views.ts";
 
 const workers = { selector: { matchLabels: { role: "worker" } } };
 const labels = { role: "worker" };
@@ -136,5 +138,24 @@ describe("who is looked at again", () => {
       "cluster",
     ]);
     expect(checks.ended(web)).toEqual([]);
+  });
+
+  test.each<[string, "claim" | "pool", () => ClaimView | PoolView]>([
+    ["a claim comes up", "claim", () => aClaim("new", { pool: "p" })],
+    ["its pool wants fewer", "pool", () => aPool("p", { spec: { replicas: 1 }, generation: 2 })],
+  ])("the check that waits for a successor when %s", (_what, kind, view) => {
+    const askedBy = { kind: "NodeHealthCheck" as const, name: "web", uid: web.uid };
+    const done = { phase: "Done", status: { startedAt: formatTime(t0) } } as const;
+    const taken = anAction("remediation-old", { node: "old", spec: { action: "Remediation", askedBy }, ...done });
+    const claims = [aClaim("new", { pool: "p", stage: "registered" })];
+    const pools = [aPool("p", { spec: { replicas: 2 } })];
+    const marked = (actions: readonly ActionView[]) => {
+      const { picture } = aCheckContext({ checks: [web], claims, pools, actions });
+      const cluster = picture as ClusterPicture;
+      cluster.put(kind, view());
+      return [...cluster.takeDirty()];
+    };
+    expect(marked([taken])).toEqual(expect.arrayContaining(["check/web", "cluster"]));
+    expect(marked([])).not.toContain("check/web");
   });
 });

@@ -82,6 +82,7 @@ function* byClaim(picture: IndexedPicture, change: Change<ClaimView>): Subjects 
   yield* byNodeless(picture, change);
   const isUnlisted = states(change).some(claim => picture.isUnlisted(claim));
   if (isUnlisted || !isEqual(claimSeenByCluster(before), claimSeenByCluster(after))) yield "cluster";
+  if (poolWithUp(before) !== poolWithUp(after)) yield* checksThatWait(picture);
   const concernsPool = !isEqual(seenByPool(before), seenByPool(after));
   for (const claim of states(change)) {
     yield* claimAndSurplus(picture, claim);
@@ -173,6 +174,7 @@ function* byPool(picture: IndexedPicture, change: Change<PoolView>): Subjects {
     yield "cluster";
     yield* picture.claimsOfPool(name).map(claimSubject);
     for (const node of picture.nodesOfPool(name)) yield `node/${node.name}`;
+    yield* checksThatWait(picture);
     yield* picture.openActionsOfPool(name).map(actionSubject);
   } else if (!isEqual(launchStateOf(before), launchStateOf(after))) {
     // How its latest launch ended may hold its repairs, or free them.
@@ -183,6 +185,21 @@ function* byPool(picture: IndexedPicture, change: Change<PoolView>): Subjects {
 
 function policyOf(pool: PoolView | undefined): unknown {
   if (pool === undefined) return undefined;
+// For successors of what they took away: how many a pool lacks is told by those of its claims that are up.
+function* checksThatWait({ checks }: IndexedPicture): Subjects {
+  for (const check of checks.all()) {
+    if (checks.ended(check).length === 0) continue;
+    yield `check/${check.name}`;
+    yield "cluster";
+  }
+}
+
+function poolWithUp(claim: ClaimView | undefined): string | undefined {
+  if (claim === undefined || claim.deletingSince !== undefined) return undefined;
+  const isUp = claim.conditions.some(({ type, status }) => type === "Initialized" && status === "True");
+  return isUp ? claim.pool : undefined;
+}
+
   const { uid, generation, effective, invalid, deletingSince, annotations } = pool;
   return { uid, generation, effective, invalid, deletingSince, doNotRepair: annotations[doNotRepairKey] };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { aNode, anAction, aPool, at, t0 } from "../../../test/builders.ts";
-import { formatTime } from "../../api/time.ts";
+import { aClaim, aNode, anAction, aPool, at, t0 } from "../../../test/builders.ts";
+import { dayMs, formatTime } from "../../api/time.ts";
+import type { PoolView } from "../../snapshot/views.ts";
 import { allowedOf, gateOf, gateSentence } from "./gate.ts";
 import { aCheck, aCheckContext, aRemediation, type CheckWorld, someNodes } from "../../../test/check-builders.ts";
 
@@ -168,15 +169,50 @@ describe("a node that a remediation took away", () => {
     expect(found.changesAt).toBe(count === 0 ? undefined : at("55m"));
   });
 
-  test("is waited for without an end where the pool keeps its number", () => {
-    const pools = [aPool("web", { spec: { replicas: 4 } })];
-    const world = {
-      checks: [check],
-      pools,
-      nodes: someNodes(3, 1),
-      actions: [taken("old", { spec: { nodePool: "web" } })],
+  describe("where the pool keeps its number", () => {
+    const nodes = someNodes(3, 1);
+    const claims = nodes.map(({ name }) => aClaim(name, { pool: "web" }));
+    const counted = (pools: readonly PoolView[], more: CheckWorld = {}) => {
+      const actions = [taken("old", { spec: { nodePool: "web" } })];
+      return gate({ checks: [check], pools, nodes, claims, actions, now: at("100h"), ...more });
     };
-    expect(gate({ ...world, now: at("100h") })).toMatchObject({ taken: 1, isOpen: false });
+    const wanting = (replicas: number) => [aPool("web", { spec: { replicas } })];
+
+    test("is waited for without an end", () => {
+      expect(counted(wanting(4))).toMatchObject({ taken: 1, isOpen: false });
+    });
+
+    test("counts no longer once the pool is scaled down to what it has, sick or not", () => {
+      expect(counted(wanting(3))).toMatchObject({ taken: 0, isOpen: true });
+      expect(counted(wanting(0)).taken).toBe(0);
+    });
+
+    test("is as many as the pool lacks", () => {
+      const actions = ["old", "older"].map(name => taken(name, { spec: { nodePool: "web" } }));
+      expect([6, 5, 4, 3].map(replicas => counted(wanting(replicas), { actions }).taken)).toEqual([2, 2, 1, 0]);
+    });
+
+    test.each<[string, Parameters<typeof aClaim>[1]]>([
+      ["on its way", { stage: "registered" }],
+      ["being deleted", { deletingSince: t0 }],
+    ])("is lacking while a claim is %s", (_what, more) => {
+      const other = aClaim("n2", { pool: "web", ...more });
+      expect(counted(wanting(3), { claims: [...claims.slice(0, 2), other] }).taken).toBe(1);
+    });
+
+    test("counts no longer once the pool is deleted, or being deleted", () => {
+      expect(counted([]).taken).toBe(0);
+      expect(counted(wanting(4).map(pool => ({ ...pool, deletingSince: t0 }))).taken).toBe(0);
+    });
+  });
+
+  test.each([
+    { now: at("40m") + dayMs - 1, taken: 1 },
+    { now: at("40m") + dayMs, taken: 0 },
+  ])("is waited for a day where nobody of ours provisions: at $now", ({ now, taken: count }) => {
+    const found = gate({ checks: [check], nodes: someNodes(3, 1), actions: [taken("old")], now });
+    expect(found.taken).toBe(count);
+    expect(found.opensAt).toBe(count === 0 ? undefined : at("40m") + dayMs);
   });
 
   test("is named in the sentence", () => {

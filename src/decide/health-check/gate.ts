@@ -2,9 +2,10 @@
 // failure may lie elsewhere, and what is gone is not back yet. It never stops what has begun.
 
 import { type Amount, parseAmount, roundedDown, roundedUp } from "../../api/amount.ts";
-import { type Instant, parseDuration } from "../../api/time.ts";
+import { dayMs, type Instant, type Millis, parseDuration } from "../../api/time.ts";
 import type { CheckView } from "../../snapshot/check-views.ts";
-import type { ActionView, NodeView } from "../../snapshot/views.ts";
+import type { Picture } from "../../snapshot/picture.ts";
+import type { ActionView, NodeView, PoolView } from "../../snapshot/views.ts";
 import { isTrue } from "../conditions.ts";
 import type { Context } from "../decision.ts";
 import { finishedAt, instantOf } from "../ledger.ts";
@@ -79,9 +80,10 @@ function takenAway(check: CheckView, context: Context): { taken: number; frees: 
     .filter(({ spec }) => picture.nodeByUid(spec.node.uid) === undefined)
     .filter(action => !isStillRemediated(action, check, context));
   const alone = gone.length === 0 ? [] : withoutSuccessor(gone, checks.selected(check));
-  const ends = alone.map(action => countedUntil(action, context)).filter(end => end > now);
+  const ends = stillWanted(alone, picture).map(action => countedUntil(action, context));
   const orphans = checks.remediatedNodes(check).filter(name => picture.node(name) === undefined).length;
-  return { taken: ends.length + orphans, frees: ends.filter(Number.isFinite).sort((a, b) => a - b) };
+  const counted = ends.filter(end => end > now);
+  return { taken: counted.length + orphans, frees: counted.filter(Number.isFinite).sort((a, b) => a - b) };
 }
 
 /** Its remediation is still there, and counts by itself. */
@@ -89,15 +91,42 @@ function isStillRemediated({ spec }: ActionView, check: CheckView, { picture: { 
   return checks.remediationsOf(check, spec.node.name).length > 0;
 }
 
+/** Of pools with a fixed number no more than they lack: one that was scaled down, or deleted, wants no successor. */
+function stillWanted(alone: readonly ActionView[], picture: Picture): readonly ActionView[] {
+  const lackingByPool = new Map<string, number>();
+  return alone.filter(({ spec: { nodePool } }) => {
+    if (nodePool === undefined) return true;
+    const lacking = lackingByPool.get(nodePool) ?? lackingOf(picture.pool(nodePool), picture);
+    lackingByPool.set(nodePool, lacking - 1);
+    return lacking > 0;
+  });
+}
+
+function lackingOf(pool: PoolView | undefined, picture: Picture): number {
+  if (pool === undefined || pool.deletingSince !== undefined) return 0;
+  const { replicas } = pool.effective;
+  if (replicas === undefined) return Number.POSITIVE_INFINITY;
+  // Those that have come up, also if they are sick by now: for them no other is made.
+  const up = [...picture.claimsOfPool(pool.name)].filter(
+    ({ deletingSince, conditions }) => deletingSince === undefined && isTrue(conditions, "Initialized"),
+  );
+  return replicas - up.length;
+}
+
+/** For a node that somebody else provisions: whether another is meant to come, nobody can ask. */
+const followedWithinMs: Millis = dayMs;
+
 /**
- * A pool that follows its pods may want no successor: there it is waited for as long as a node may take to get Ready, as
- * repair does. Everywhere else one is due, and waited for until it is there or the entry in the ledger is deleted.
+ * A pool with a fixed number has another made, and it is waited for as long as it lacks one. A pool that follows its pods
+ * may want none: there it is waited for as long as a node may take to get Ready, as repair does.
  */
 function countedUntil(action: ActionView, { picture }: Context): Instant {
+  const endedAt = finishedAt(action) ?? action.createdAt;
   const pool = action.spec.nodePool === undefined ? undefined : picture.pool(action.spec.nodePool);
-  if (pool === undefined || pool.effective.replicas !== undefined) return Number.POSITIVE_INFINITY;
+  if (pool === undefined) return endedAt + followedWithinMs;
+  if (pool.effective.replicas !== undefined) return Number.POSITIVE_INFINITY;
   const ttl = parseDuration(pool.effective.template.readinessTTL);
-  return ttl.ok ? (finishedAt(action) ?? action.createdAt) + ttl.value : Number.POSITIVE_INFINITY;
+  return ttl.ok ? endedAt + ttl.value : Number.POSITIVE_INFINITY;
 }
 
 /**
