@@ -172,9 +172,9 @@ function* byPool(picture: IndexedPicture, change: Change<PoolView>): Subjects {
   yield `pool/${name}`;
   if (!isEqual(policyOf(before), policyOf(after))) {
     yield "cluster";
+    yield* checksThatWait(picture);
     yield* picture.claimsOfPool(name).map(claimSubject);
     for (const node of picture.nodesOfPool(name)) yield `node/${node.name}`;
-    yield* checksThatWait(picture);
     yield* picture.openActionsOfPool(name).map(actionSubject);
   } else if (!isEqual(launchStateOf(before), launchStateOf(after))) {
     // How its latest launch ended may hold its repairs, or free them.
@@ -183,8 +183,6 @@ function* byPool(picture: IndexedPicture, change: Change<PoolView>): Subjects {
   }
 }
 
-function policyOf(pool: PoolView | undefined): unknown {
-  if (pool === undefined) return undefined;
 // For successors of what they took away: how many a pool lacks is told by those of its claims that are up.
 function* checksThatWait({ checks }: IndexedPicture): Subjects {
   for (const check of checks.all()) {
@@ -200,6 +198,8 @@ function poolWithUp(claim: ClaimView | undefined): string | undefined {
   return isUp ? claim.pool : undefined;
 }
 
+function policyOf(pool: PoolView | undefined): unknown {
+  if (pool === undefined) return undefined;
   const { uid, generation, effective, invalid, deletingSince, annotations } = pool;
   return { uid, generation, effective, invalid, deletingSince, doNotRepair: annotations[doNotRepairKey] };
 }
