@@ -708,3 +708,36 @@ describe("the next look", () => {
     expect(decide(proposals, { at: at("4h59m59.999s") })).toEqual(decide(proposals));
   });
 });
+
+describe("two reasons of one plan", () => {
+  const ofPlan = (action: Proposal["action"]): Candidate => ({ ...asked("a", { action }), rule: "disruption" });
+  const both = [ofPlan("Emptiness"), ofPlan("Drift")];
+  const spent = (action: Proposal["action"]): Gates => ({
+    limits: [
+      {
+        role: "budget",
+        place: { kind: "NodePool", name: "web", path: "spec.disruption.budgets[0]" },
+        what: "going away",
+        allowed: 1,
+        counted: 1,
+        frees: [],
+        applies: proposal => proposal.action === action,
+      },
+    ],
+  });
+
+  test("the higher has the node, and of the other nothing is said", () => {
+    const decision = decide(both);
+    expect([opened(decision), codes(decision)]).toEqual([["drift-a-uid"], []]);
+  });
+
+  test("where its budget is spent the lower one goes, and the budget is told", () => {
+    const decision = decide(both, { gates: spent("Drift") });
+    expect([opened(decision), codes(decision)]).toEqual([["emptiness-a-uid"], ["node/a budget-spent"]]);
+  });
+
+  test("but what repairs keeps its node while it waits for room", () => {
+    const decision = decide([asked("a"), ofPlan("Drift")], { gates: spent("Repair") });
+    expect([opened(decision), codes(decision)]).toEqual([[], ["node/a budget-spent", "node/a outranked"]]);
+  });
+});

@@ -9,7 +9,7 @@ import type { Command, Context, Decision, Proposal, Refusal, Veto } from "./deci
 import { closedDryRuns, dryRunWord, openDryRun, shownOnly } from "./dry-run.ts";
 import { canJoin, join } from "./join.ts";
 import { actionSpec, nextAttempt, type Permission } from "./ledger.ts";
-import { type LedgerAction, rankOf } from "./precedence.ts";
+import { classOf, type LedgerAction, outranks, rankOf } from "./precedence.ts";
 import { isPersonsDelete, objection, type Objection, vetoed } from "./safety.ts";
 
 /** A proposal, with the rule that made it and the subject that the rule judged. */
@@ -45,8 +45,7 @@ export function arbitrate(asked: {
   };
 }
 
-type Case = {
-  readonly proposal: Proposal;
+type Case = Candidate & {
   /** In the order of precedence. */
   readonly place: number;
   /** Of the node; without one it is held by what speaks of the whole cluster alone. */
@@ -55,10 +54,11 @@ type Case = {
   readonly dryRun: string | undefined;
 };
 
-function caseOf({ proposal }: Candidate, context: Context): Omit<Case, "place"> {
+function caseOf(candidate: Candidate, context: Context): Omit<Case, "place"> {
+  const { proposal } = candidate;
   const node = context.picture.nodeByUid(proposal.node.uid);
   const zone = node && context.picture.zoneOf(node);
-  return { proposal, zone, objection: objection(proposal, context), dryRun: dryRunWord(proposal, context) };
+  return { ...candidate, zone, objection: objection(proposal, context), dryRun: dryRunWord(proposal, context) };
 }
 
 /** Who goes together, at the place of the first; whoever is of no batch goes alone. */
@@ -96,7 +96,7 @@ type Pass = {
   readonly departing: ReadonlySet<string>;
   /**
    * By node uid: to whom the node was given, now or before, or who only waits for room: it would join a lower one past the
-   * limit. What is vetoed could not join either, and keeps nobody from the node.
+   * limit. What is vetoed could not join either, and keeps nobody from the node; nor does a plan, which hastens nothing.
    */
   readonly owners: Map<string, Case>;
 };
@@ -169,6 +169,7 @@ function judge(one: Case, pass: Pass): { readonly verdict: Verdict; readonly per
 
 function endOf(one: Case, pass: Pass): End {
   const { proposal, dryRun } = one;
+  if (isSecond(one, pass)) return { commands: [] };
   const { verdict, permission } = judge(one, pass);
   if ("objection" in verdict) return { commands: [], refusal: refusal(proposal, verdict.objection) };
   if (dryRun !== undefined) {
@@ -180,6 +181,13 @@ function endOf(one: Case, pass: Pass): End {
   const spec = actionSpec(proposal, pass.context, permission);
   const commands: Command[] = [{ kind: "open-action", why: proposal.message, name, spec, phase: "Pending" }];
   return { commands };
+}
+
+/** Whoever asked for it has the node already, by a higher one of its reasons. */
+function isSecond({ rule, subject, proposal }: Case, { owners }: Pass): boolean {
+  const owner = owners.get(proposal.node.uid);
+  const isOfSame = owner?.rule === rule && owner.subject === subject;
+  return isOfSame && outranks(owner.proposal.action, proposal.action);
 }
 
 /** Not so; or into what runs already; or anew, by leave of these limits. */
@@ -205,7 +213,9 @@ function verdictOn(one: Case, pass: Pass): Verdict {
     limit => (limit.zone === undefined || limit.zone === zone) && limit.applies(proposal),
   );
   const spent = limitSpent(limits, pass);
-  return spent === undefined ? { leave: limits } : { objection: spent, keepsNode: true };
+  if (spent === undefined) return { leave: limits };
+  // Budgets by action are there so that one may be closed while another is open.
+  return classOf(proposal.action) === "disruption" ? { objection: spent } : { objection: spent, keepsNode: true };
 }
 
 function ownedBy(one: Case, { owners }: Pass): void {

@@ -12,6 +12,7 @@ import type { Health } from "./remembered.ts";
 import type { Limit } from "./caps.ts";
 import type { Context, Proposal } from "./decision.ts";
 import { repairsUnderWay } from "./pace.ts";
+import type { Objection } from "./safety.ts";
 import { nextOf } from "./termination-step.ts";
 
 export type Allowance = {
@@ -34,7 +35,7 @@ type Moment = {
 export function allowed(pool: EffectiveNodePool, action: BudgetedAction, { at, initialized }: Moment): Allowance {
   const words = wordsOf(pool, initialized);
   const changesAt = nextChange(words, action, at);
-  return { ...smallest(words, action, at), ...(changesAt === undefined ? {} : { changesAt }) };
+  return { ...allowanceOf(smallest(words, action, at)), ...(changesAt === undefined ? {} : { changesAt }) };
 }
 
 /** A limit that more than those it holds add to: a budget counts nodes that go by any action. */
@@ -123,11 +124,14 @@ function inForce(words: readonly Word[], action: BudgetedAction, at: Instant): r
   return active.some(({ isOwn }) => isOwn) ? active.filter(({ givesWay }) => !givesWay) : active;
 }
 
-function smallest(words: readonly Word[], action: BudgetedAction, at: Instant): Omit<Allowance, "changesAt"> {
-  const word = inForce(words, action, at).reduce<Word | undefined>(
+function smallest(words: readonly Word[], action: BudgetedAction, at: Instant): Word | undefined {
+  return inForce(words, action, at).reduce<Word | undefined>(
     (least, one) => (least === undefined || one.allowed < least.allowed ? one : least),
     undefined,
   );
+}
+
+function allowanceOf(word: Word | undefined): Allowance {
   if (word === undefined) return { allowed: Number.POSITIVE_INFINITY };
   const { allowed: count, path, doubt } = word;
   return { allowed: count, path, ...(doubt === undefined ? {} : { doubt }) };
@@ -139,19 +143,43 @@ const edgesMax = 64;
 function nextChange(words: readonly Word[], action: BudgetedAction, at: Instant): Instant | undefined {
   const held = words.filter(word => word.actions.includes(action));
   const now = smallest(held, action, at);
+  const deciding = now === undefined ? held : rivalsOf(now, held);
   let edge = at;
   for (let edges = 0; edges < edgesMax; edges++) {
     const last = edge;
     const next = nextOf(
       last,
-      held.map(word => word.edgeAfter(last)),
+      deciding.map(word => word.edgeAfter(last)),
     );
-    if (next === undefined) return undefined;
-    const then = smallest(held, action, next);
-    if (then.allowed !== now.allowed || then.path !== now.path) return next;
+    if (next === undefined || smallest(held, action, next) !== now) return next;
     edge = next;
   }
   return edge;
+}
+
+/** Itself and those that could take its place while it is in force: where none gives way, only smaller ones. */
+function rivalsOf(word: Word, held: readonly Word[]): readonly Word[] {
+  if (held.some(({ givesWay }) => givesWay)) return held;
+  const place = held.indexOf(word);
+  return held.filter((one, index) => one.allowed < word.allowed || (one.allowed === word.allowed && index <= place));
+}
+
+/** Whether a pool lets any node at all go by an action now, and when that may be otherwise by time alone. */
+type Closure = { readonly closed?: Objection; readonly changesAt?: Instant };
+
+export function closureOf({ name, effective }: PoolView, action: BudgetedAction, now: Instant): Closure {
+  // Of how many nodes makes no difference to whether it is any at all.
+  const { allowed: most, path, doubt, changesAt } = allowed(effective, action, { at: now, initialized: 1 });
+  const change = changesAt === undefined ? {} : { changesAt };
+  if (most > 0) return change;
+  const unread = doubt === undefined ? "" : `, for this cannot be read: ${doubt}`;
+  const closed = {
+    code: "budget-closed",
+    message: `NodePool ${name} lets no node go by ${action} now (${path}${unread}).`,
+    ...(changesAt === undefined ? {} : { until: changesAt }),
+    liftedBy: `time, or another ${path} of NodePool ${name}`,
+  };
+  return { closed, ...change };
 }
 
 type Surroundings = {

@@ -53,7 +53,7 @@ export const heldCondition = "DoNotDisrupt";
 type Held = { readonly node: NodeView; readonly claim: ClaimView; readonly pool: PoolView };
 
 /** Of the node itself, or of its claim. */
-export type NodeHold = Hold & { readonly who: string; readonly sentence: string };
+type NodeHold = Hold & { readonly who: string; readonly sentence: string };
 
 /** Its time counts from when the claim has said so. Undefined: neither asks for it. */
 export function nodeHold({ node, claim, pool }: Held): NodeHold | undefined {

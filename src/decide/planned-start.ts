@@ -1,11 +1,10 @@
 // What holds back the start of what is written down by the word of its pool, which lets none go by now; of a plan also
 // that the node has not stood still, or that something has come to it. It was otherwise when it was decided.
 
-import { type BudgetedAction, budgetedActions, type PlannedAction, plannedActions } from "../api/budget.ts";
+import { budgetedActions, type PlannedAction, plannedActions } from "../api/budget.ts";
 import type { NodeActionSpec } from "../api/node-action.ts";
-import { formatTime, type Instant } from "../api/time.ts";
-import type { PoolView } from "../snapshot/views.ts";
-import { allowed } from "./budgets.ts";
+import { formatTime } from "../api/time.ts";
+import { closureOf } from "./budgets.ts";
 import type { Context } from "./decision.ts";
 import { blockOf, type Held } from "./disruption/blocks.ts";
 import { quietSince, standStillMs } from "./disruption/clock.ts";
@@ -21,7 +20,7 @@ export function budgetHold(
 ): Objection | undefined {
   const budgeted = budgetedActions.find(one => one === action);
   const pool = nodePool === undefined ? undefined : picture.pool(nodePool);
-  return budgeted && pool && closed(pool, budgeted, now);
+  return budgeted && pool && closureOf(pool, budgeted, now).closed;
 }
 
 /** Undefined: nothing does, or it is no plan. */
@@ -34,19 +33,6 @@ export function plannedHold(start: Start, context: Context): Objection | undefin
   const claim = node && picture.claimOf(node);
   const held = node && claim && { node, claim, pool };
   return held && (stirred(held, action, context) ?? blockOf(held, action, context));
-}
-
-function closed(pool: PoolView, action: BudgetedAction, now: Instant): Objection | undefined {
-  // Of how many nodes makes no difference to whether it is any at all.
-  const { allowed: most, path, doubt, changesAt } = allowed(pool.effective, action, { at: now, initialized: 1 });
-  if (most > 0) return undefined;
-  const unread = doubt === undefined ? "" : `, for this cannot be read: ${doubt}`;
-  return {
-    code: "budget-closed",
-    message: `NodePool ${pool.name} lets no node go by ${action} now (${path}${unread}).`,
-    ...(changesAt === undefined ? {} : { until: changesAt }),
-    liftedBy: `time, or another ${path} of NodePool ${pool.name}`,
-  };
 }
 
 /** What is taken for being little used is not taken while pods come and go. */

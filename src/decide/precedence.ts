@@ -1,5 +1,6 @@
 // Which reason takes a node when several want it. A node belongs to its highest reason, also while that one is refused:
-// else a lower reason would take the node and the higher one join it, past what held it back.
+// else a lower reason would take the node and the higher one join it, past what held it back. Plans hasten nothing by
+// joining: where the budget of one is spent, the node may go by a lower one that has room.
 
 import { plannedActions } from "../api/budget.ts";
 import type { NodeActionSpec } from "../api/node-action.ts";

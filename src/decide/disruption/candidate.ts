@@ -5,6 +5,7 @@ import type { PlannedAction } from "../../api/budget.ts";
 import type { Evidence } from "../../api/node-action.ts";
 import { formatTime, type Instant, parseDurationOrNever } from "../../api/time.ts";
 import type { ClaimView, NodeView, PoolView } from "../../snapshot/views.ts";
+import { closureOf } from "../budgets.ts";
 import { conditionOf, isTrue } from "../conditions.ts";
 import type { Context, Proposal } from "../decision.ts";
 import { servedClass } from "../node-class.ts";
@@ -55,14 +56,45 @@ export function candidateOf(node: NodeView, context: Context): Candidate | undef
   return { ...subject, reasons: all.filter(({ since }) => since <= now), changesAt };
 }
 
-/** What would take the node now, and what keeps it all the same. Undefined: nothing would. */
-export type Due = { readonly candidate: Candidate; readonly reason: Reason; readonly block?: Objection };
+/** What would take the node now, and what keeps it all the same. */
+export type Due = {
+  readonly candidate: Candidate;
+  /** The highest by which its pool lets any go now; where there is none, the highest. */
+  readonly reason: Reason;
+  readonly block?: Objection;
+  /** Lower ones by which it may go as well: they may have room where the first has none. */
+  readonly others: readonly Reason[];
+  /** Higher ones, and what of the pool closes them. */
+  readonly closed: readonly { readonly reason: Reason; readonly objection: Objection }[];
+  /** When one of its budgets or windows opens or closes. */
+  readonly changesAt?: Instant | undefined;
+};
 
+/** Undefined: nothing would. */
 export function dueOf(candidate: Candidate, context: Context): Due | undefined {
-  const reason = candidate.reasons.find(({ dueAt, isUnwritten }) => dueAt <= context.now && !isUnwritten);
-  if (reason === undefined) return undefined;
+  const { now } = context;
+  const due = candidate.reasons.filter(({ dueAt, isUnwritten }) => dueAt <= now && !isUnwritten);
+  const [highest, ...lower] = due;
+  if (highest === undefined) return undefined;
+  // One alone is the arbiter's to hold.
+  const doors =
+    lower.length === 0 ? [] : due.map(reason => ({ reason, ...closureOf(candidate.pool, reason.action, now) }));
+  const open = doors.filter(({ closed }) => closed === undefined).map(({ reason }) => reason);
+  const [reason = highest, ...others] = open;
   const block = blockOf(candidate, reason.action, context);
-  return { candidate, reason, ...(block ? { block } : {}) };
+  return {
+    candidate,
+    reason,
+    ...(block ? { block } : {}),
+    others,
+    closed: doors
+      .slice(0, due.indexOf(reason))
+      .flatMap(door => (door.closed ? { reason: door.reason, objection: door.closed } : [])),
+    changesAt: nextOf(
+      now,
+      doors.map(({ changesAt }) => changesAt),
+    ),
+  };
 }
 
 /** Somebody must find out first where its pods go, or make the one that a pool with `replicas` will miss. */

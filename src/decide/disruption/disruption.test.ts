@@ -404,24 +404,68 @@ describe("Consolidation", () => {
   });
 });
 
-describe("of several reasons the highest has the node", () => {
+describe("of several reasons the highest comes first", () => {
   const all: Case = { claim: { spec: { expireAfter: day } }, is: [drifted, consolidatable], now: at(day) };
   test.each<[string, Case, string]>([
-    ["expired, drifted and empty", all, "Expiration"],
-    ["drifted and empty", { ...all, now: at("23h") }, "Drift"],
+    ["expired, drifted and empty", all, "Expiration Drift Emptiness"],
+    ["drifted and empty", { ...all, now: at("23h") }, "Drift Emptiness"],
     ["empty", { ...all, is: [consolidatable], now: at("23h") }, "Emptiness"],
     [
       "expired but not to be disrupted for that, drifted",
       { ...all, spec: { disruption: { actionControls: { Expiration: { disruptAfter: "Never" } } } } },
-      "Drift",
+      "Drift Emptiness",
     ],
     [
       "expired and waiting, drifted",
       { ...all, spec: { disruption: { actionControls: { Expiration: { disruptAfter: "1h" } } } } },
-      "Drift",
+      "Drift Emptiness",
     ],
-  ])("%s: %s", (_, one, word) => {
+    ["with pods, where one answer is for one reason", { ...all, world: { pods: [web] }, move: {} }, "Expiration"],
+  ])("%s", (_, one, word) => {
     expect(wordOf(one)).toBe(word);
+  });
+});
+
+describe("a reason that its pool is closed to does not hide a lower one", () => {
+  const frozen = (...actions: ("Expiration" | "Drift" | "Emptiness" | "Consolidation")[]): NodePoolSpec => ({
+    disruption: { budgets: [...actions.map(action => ({ nodes: "0", action })), { nodes: "100%" }] },
+  });
+  const both: Case = { is: [drifted, consolidatable], now: at("9h") };
+  const busy: Case = { ...both, world: { pods: [web] } };
+  const saves: Partial<Move> = { action: "Consolidation" };
+  test.each<[string, Case, string]>([
+    ["a drifted node that is empty", { ...both, spec: frozen("Drift") }, "Emptiness budget-closed"],
+    ["one that costs too much", { ...busy, spec: frozen("Drift"), move: saves }, "Consolidation budget-closed"],
+    ["one that nobody has looked for a place for", { ...busy, spec: frozen("Drift") }, "budget-closed"],
+    ["neither where both are closed: the arbiter says so", { ...both, spec: frozen("Drift", "Emptiness") }, "Drift"],
+    ["the higher where only the lower is", { ...both, spec: frozen("Emptiness") }, "Drift"],
+    ["one alone: the arbiter says so", { is: [drifted], now: at("9h"), spec: { ...frozen("Drift") } }, "Drift"],
+  ])("%s", (_, one, word) => {
+    expect(wordOf(one)).toBe(word);
+  });
+
+  test("and is told beside it, with what closes it and since when it is due", () => {
+    expect(decide({ ...both, spec: frozen("Drift") }).refusals).toEqual([
+      {
+        subject: "node/a",
+        code: "budget-closed",
+        message:
+          "NodePool web lets no node go by Drift now (spec.disruption.budgets[0]). Node a has drifted since 2026-01-01T02:00:00Z (NodePoolDrifted): Another template.",
+        liftedBy: "time, or another spec.disruption.budgets[0] of NodePool web",
+      },
+    ]);
+  });
+
+  test.each<[Instant, string]>([
+    [at("9h") - 1, "Drift Emptiness"],
+    [at("9h"), "Emptiness budget-closed"],
+    [at("17h") - 1, "Emptiness budget-closed"],
+    [at("17h"), "Drift Emptiness"],
+  ])("from edge to edge of the window that closes it (%#)", (now, word) => {
+    const hours = { nodes: "0", action: "Drift" as const, schedule: "0 9 * * *", duration: "8h" };
+    const one = { ...both, spec: { disruption: { budgets: [hours, { nodes: "100%" }] } }, now };
+    expect(wordOf(one)).toBe(word);
+    expect(decide(one).wakeAt).toBe(now < at("9h") ? at("9h") : now < at("17h") ? at("17h") : at("33h"));
   });
 });
 

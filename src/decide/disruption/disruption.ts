@@ -1,5 +1,5 @@
-// Proposes to take a node away by our own choice: the highest reason that is due, unless something blocks it. A node
-// with pods goes only with a move that says where they run afterwards.
+// Proposes to take a node away by our own choice: the highest reason that is due and that its pool is not closed to,
+// unless something blocks it. A node with pods goes only with a move that says where they run afterwards.
 
 import { formatTime, type Instant } from "../../api/time.ts";
 import type { Move } from "../../snapshot/moves.ts";
@@ -18,6 +18,7 @@ import { nextOf } from "../termination-step.ts";
 import {
   type Candidate,
   candidateOf,
+  type Due,
   dueOf,
   expiryOf,
   isGoing,
@@ -41,14 +42,24 @@ export const disruption: Rule = {
 };
 
 function decideCandidate(candidate: Candidate, context: Context): Decision {
-  const { changesAt } = candidate;
+  const { node, changesAt } = candidate;
   const due = dueOf(candidate, context);
   if (due === undefined) return { ...nothing, refusals: waiting(candidate, context), wakeAt: changesAt };
-  const { reason, block } = due;
-  if (block !== undefined) return blocked(candidate, { reason, block }, context);
-  if (!needsMove(candidate)) return { ...nothing, proposals: [proposalOf(candidate, reason)], wakeAt: changesAt };
-  const decision = withMove(candidate, reason, context);
-  return { ...decision, wakeAt: nextOf(context.now, [changesAt, decision.wakeAt]) };
+  const decision = decideDue(due, context);
+  const closed = due.closed.map(({ reason, objection }) =>
+    refusal(node, { ...objection, message: `${objection.message} ${reason.message}` }),
+  );
+  return {
+    ...decision,
+    refusals: [...closed, ...decision.refusals],
+    wakeAt: nextOf(context.now, [changesAt, due.changesAt, decision.wakeAt]),
+  };
+}
+
+function decideDue({ candidate, reason, block, others }: Due, context: Context): Decision {
+  if (block !== undefined) return blocked(candidate, reason, block);
+  if (needsMove(candidate)) return withMove(candidate, reason, context);
+  return { ...nothing, proposals: [reason, ...others].map(one => proposalOf(candidate, one)) };
 }
 
 /** That it is in use, or will be in a moment, is no news. */
@@ -68,11 +79,7 @@ function waiting({ node, pool, reasons }: Candidate, { picture, now }: Context):
   ];
 }
 
-function blocked(
-  { node, claim, changesAt }: Candidate,
-  { reason, block }: { readonly reason: Reason; readonly block: Objection },
-  { now }: Context,
-): Decision {
+function blocked({ node, claim }: Candidate, reason: Reason, block: Objection): Decision {
   const message = `${block.message} ${reason.message}`;
   const { name, uid } = claim;
   const about: readonly Notice["about"][] = [
@@ -87,7 +94,7 @@ function blocked(
       reason.action === "Consolidation"
         ? []
         : about.map(object => ({ about: object, type: "Normal", reason: "DisruptionBlocked", message: block.message })),
-    wakeAt: nextOf(now, [changesAt, block.until]),
+    wakeAt: block.until,
   };
 }
 
