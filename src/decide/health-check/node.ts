@@ -67,7 +67,7 @@ function patientOf(node: NodeView, check: CheckView, context: Context): Patient 
     node,
     check,
     isSelected: checks.selects(check, node.name) || isMadeUnderAnother(check, node.name, context),
-    health: healthOf(node, check, context),
+    health: healthOf(node, check, { ...context, triedAt: remediations.at(-1)?.createdAt }),
     remediations,
     action: isUsable ? open : undefined,
   };
