@@ -59,6 +59,19 @@ describe("a node", () => {
     expect(hostShape(aNode("n", { taints }), claim).passingTaints).toBeUndefined();
   });
 
+  test("has no more room than its claim says; what the claim does not know it is believed", () => {
+    const claim = aClaim("n", {
+      status: { capacity: { cpu: "4", memory: "16Gi", "x/gpu": 2 }, allocatable: { cpu: "3900m", memory: "15Gi" } },
+    });
+    const roomOf = (allocatable: Record<string, string>, of?: typeof claim) =>
+      hostShape(aNode("n", { allocatable }), of).node.status?.allocatable;
+    const boast = { cpu: "1000", memory: "1Ti", "x/gpu": "8", "y/card": "4" };
+    expect(roomOf(boast, claim)).toEqual({ cpu: "3900m", memory: "15Gi", "x/gpu": "2", "y/card": "4" });
+    expect(roomOf({ cpu: "3900m", memory: "14Gi" }, claim)).toEqual({ cpu: "3900m", memory: "14Gi" });
+    expect(roomOf(boast)).toEqual(boast);
+    expect(roomOf({ cpu: "much" }, claim)).toEqual({ cpu: "much" });
+  });
+
   test("that is not registered will have the labels and taints of its claim", () => {
     const node = aNode("n", { labels: { [registeredKey]: "", [initializedKey]: "" }, taints: [unregisteredTaint] });
     const { node: shape, passingTaints } = hostShape(node, aClaim("n", { pool: "p", spec: { taints: [own] } }));

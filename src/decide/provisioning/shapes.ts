@@ -2,7 +2,8 @@
 
 import type { InstanceType } from "../../api/instance-type.ts";
 import { instanceTypeKey } from "../../api/node.ts";
-import type { Pod } from "../../api/pod.ts";
+import type { Pod, ResourceList } from "../../api/pod.ts";
+import { compareQuantities, parseQuantity } from "../../api/quantity.ts";
 import { formatTime } from "../../api/time.ts";
 import { initializedKey, registeredKey } from "../../api/well-known.ts";
 import type { NodeClassRef } from "../../snapshot/picture.ts";
@@ -62,10 +63,10 @@ export function namespaceShape({ name, labels }: NamespaceView): Namespace {
 
 /**
  * A node that is still coming up will lose the taints of its start, and may not say yet what it has. Before it is
- * registered its claim says what its labels and taints will be.
+ * registered its claim says what its labels and taints will be. It never has more room than its claim says.
  */
 export function hostShape(view: NodeView, claim: ClaimView | undefined): ExistingNode {
-  const { name, isCordoned, allocatable } = view;
+  const { name, isCordoned } = view;
   const isRegistered = claim === undefined || view.labels[registeredKey] === "true";
   const labels = isRegistered ? view.labels : { ...view.labels, ...claim.labels };
   const taints = isRegistered ? view.taints : [...view.taints, ...claim.spec.taints];
@@ -77,11 +78,31 @@ export function hostShape(view: NodeView, claim: ClaimView | undefined): Existin
     node: {
       metadata: { name, labels },
       spec: { unschedulable: isCordoned, taints },
-      status: { allocatable: initialized ? allocatable : { ...texts(claim?.status.allocatable), ...allocatable } },
+      status: { allocatable: roomOf(view, claim, initialized) },
     },
     initialized,
     ...(initialized ? {} : { passingTaints: taints.filter(isPassing) }),
   };
+}
+
+/**
+ * What a node says of itself is a claim: one that names more than its machine has would draw the pods of others. Of what
+ * the provider says nothing about, such as the devices of a plugin, there is only the node's word, as for a node without
+ * a claim; kube-scheduler takes it too.
+ */
+function roomOf({ allocatable }: NodeView, claim: ClaimView | undefined, initialized: boolean): ResourceList {
+  if (claim === undefined) return allocatable;
+  const { allocatable: promised, capacity } = claim.status;
+  const said = initialized ? allocatable : { ...texts(promised), ...allocatable };
+  const known: Readonly<Record<string, string | number>> = { ...capacity, ...promised };
+  const bounded = Object.entries(said).map(([name, amount]) => [name, smaller(amount, known[name])] as const);
+  return Object.fromEntries(bounded);
+}
+
+function smaller(said: string, known: string | number | undefined): string {
+  if (known === undefined || said === known) return said;
+  const [amount, most] = [parseQuantity(said), parseQuantity(String(known))];
+  return amount.ok && most.ok && compareQuantities(amount.value, most.value) > 0 ? String(known) : said;
 }
 
 export type TypesOf = (nodeClass: NodeClassRef | undefined) => readonly InstanceType[];
