@@ -8,6 +8,7 @@ import { nodeClaims } from "../src/api/node-claim.ts";
 import { nodePools } from "../src/api/node-pool.ts";
 import { safetyPolicies } from "../src/api/safety-policy.ts";
 import { execute } from "../src/control/execute.ts";
+import type { Execution } from "../src/control/execution.ts";
 import { guardedApi, guardedProvider } from "../src/control/guard.ts";
 import type { InstanceProvider, KubeApi } from "../src/control/ports.ts";
 import { nodes, pods } from "../src/control/resources.ts";
@@ -62,6 +63,8 @@ export class EmbeddedExecution {
   readonly leaseLooks = new LeaseLooks();
   readonly recentReads = new RecentReads(this.clock);
   isInTerm = true;
+  /** As the turns would judge; absent: by somebody who remembers nothing. */
+  remembering: Execution["remembering"];
   settings: Settings = { cluster: "blue", dryRun: false, foreignClaims: "ignore" };
 
   constructor(provider: Partial<InstanceProvider> = {}, more: readonly KindDefinition[] = []) {
@@ -81,7 +84,7 @@ export class EmbeddedExecution {
     const guard = { signal: this.abort.signal, isInTerm: () => this.isInTerm };
     const api = guardedApi(this.#observed(), guard);
     const searches = new Searches(picture);
-    const { leaseLooks, recentReads } = this;
+    const { leaseLooks, recentReads, remembering } = this;
     const provider = guardedProvider(this.provider, guard);
     return this.settle(
       execute(command, {
@@ -94,6 +97,7 @@ export class EmbeddedExecution {
         searches,
         leaseLooks,
         recentReads,
+        ...(remembering === undefined ? {} : { remembering }),
         signal: this.abort.signal,
       }),
     );

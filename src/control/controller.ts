@@ -142,7 +142,8 @@ class Shell implements Controller {
       },
     );
     const common = { picture, api, provider, clock, settings, leadership, counts, journal, random };
-    this.#dispatch = new Dispatch({ ...common, changed: wake });
+    const remembering = (context: Context) => this.#turns.remembering(context);
+    this.#dispatch = new Dispatch({ ...common, remembering, changed: wake });
     this.#events = new Events({ api, clock, counts: counts.events });
     this.#loop = new Loop(clock, () => this.#turn());
     const kinds = startFeeds(feed, picture, {

@@ -5,6 +5,7 @@
 import type { Instant } from "../api/time.ts";
 import {
   type Command,
+  type Context,
   destructiveKinds,
   type JournalEntry,
   laneOf,
@@ -36,6 +37,8 @@ type DispatchOptions = {
   readonly counts: Counts;
   readonly journal: (entry: JournalEntry) => void;
   readonly random: () => number;
+  /** As the turns judge: with what they remember, and what holds starts. */
+  readonly remembering: (context: Context) => Context;
   /** The picture shows more than before: a turn is due. */
   readonly changed: () => void;
 };
@@ -167,7 +170,7 @@ export class Dispatch {
   }
 
   #execute({ command, epoch }: Errand, signal: AbortSignal): Promise<Outcome> {
-    const { api, provider, picture, clock, settings, leadership, changed } = this.#options;
+    const { api, provider, picture, clock, settings, leadership, remembering } = this.#options;
     const guard = { signal, isInTerm: () => leadership.epoch === epoch };
     if (laidOver.has(command.kind)) {
       picture.expect(command, clock.now());
@@ -182,6 +185,7 @@ export class Dispatch {
       searches: this.#searches,
       leaseLooks: this.#leaseLooks,
       recentReads: this.#recentReads,
+      remembering,
     };
     return execute(command, { api: guardedApi(api, guard), provider: guardedProvider(provider, guard), ...parts });
   }

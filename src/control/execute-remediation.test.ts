@@ -4,7 +4,8 @@ import { apiVersionOf, type KubeObject } from "../api/meta.ts";
 import type { NodeAction, NodeActionSpec } from "../api/node-action.ts";
 import { nodeHealthChecks } from "../api/node-health-check.ts";
 import { replaceRemediations } from "../api/remediation.ts";
-import { formatMicroTime } from "../api/time.ts";
+import { formatMicroTime, formatTime } from "../api/time.ts";
+import { HealthCounts } from "../decide/brake-counts.ts";
 import type { Command } from "../decide/decision.ts";
 import { unstamped } from "../decide/ledger.ts";
 import { leases } from "./resources.ts";
@@ -154,7 +155,8 @@ describe("create-remediation", () => {
 
   test("of a node that is well as it is read now ends the action, and nothing is made", async () => {
     await one.heal();
-    expect(await execution.execute(one.creation)).toEqual({ result: "done" });
+    const outcome = { result: "stale", note: "NodeAction remediation-n is given up" };
+    expect(await execution.execute(one.creation)).toEqual(outcome);
     expect(execution.writes).toEqual(["patch-status nodeactions"]);
     expect([await one.phase(), await one.found]).toEqual(["Abandoned", undefined]);
   });
@@ -174,6 +176,30 @@ describe("create-remediation", () => {
     const outcome = await execution.execute(one.creation);
     expect(outcome).toMatchObject({ result: "retry", reason: "Held", message: expect.stringContaining(word) });
     expect(execution.writes).toEqual([]);
+  });
+
+  test("waits while what the turns remember speaks against it: settling, one cause for many, the brake", async () => {
+    const objection = { code: "settling", message: "a failure still spreads", liftedBy: "time" };
+    execution.remembering = context => ({ ...context, vetoes: [() => objection] });
+    expect(await execution.execute(one.creation)).toMatchObject({ result: "retry", message: objection.message });
+    expect(execution.writes).toEqual([]);
+    await one.progress({ phase: "Running", startedAt: time });
+    expect(await execution.execute(one.creation)).toEqual({ result: "done" });
+  });
+
+  test("of the next step for a node that is False and Unknown in turn, as the turns remember it", async () => {
+    const now = execution.clock.now();
+    const turned = { ...readyIs("False"), lastTransitionTime: formatTime(now) };
+    const body = { status: { conditions: [turned] } };
+    await execution.settle(
+      execution.server.patch(nodes, { name: "n" }, { type: "merge", body }, { subresource: "status" }),
+    );
+    await one.progress({ phase: "Running", startedAt: time });
+    expect(await execution.execute(one.creation)).toMatchObject({ result: "retry", reason: "Doubtful" });
+    const stretches = ["Unknown", "False"].map((status, index) => ({ status, reason: "", from: index * now }));
+    const remembered = { sight: { history: () => ({ stretches, since: now }) }, health: new HealthCounts() };
+    execution.remembering = context => ({ ...context, remembered });
+    expect(await execution.execute(one.creation)).toEqual({ result: "done" });
   });
 
   test.each(["Done", "Failed", "Abandoned"])("does nothing once the action is %s", async phase => {

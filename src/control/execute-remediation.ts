@@ -3,7 +3,7 @@
 
 import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
 import { nodeNameKey } from "../api/node-health-check-contract.ts";
-import { formatTime } from "../api/time.ts";
+import { formatTime, type Instant } from "../api/time.ts";
 import type { Command, Context, ObjectTarget, Outcome, Target } from "../decide/decision.ts";
 import { isUnderWay, remediationVeto } from "../decide/health-check/holds.ts";
 import { healthOf, isUnhealthy } from "../decide/health-check/node-health.ts";
@@ -37,7 +37,8 @@ export async function createRemediation(command: Of<"create-remediation">, execu
   if (why !== undefined) {
     const { name, uid, resourceVersion } = action;
     const progress = { phase: "Abandoned", outcome: why, waitingFor: null } as const;
-    return updateAction({ kind: "update-action", why, action: { name, uid }, resourceVersion, progress }, execution);
+    await updateAction({ kind: "update-action", why, action: { name, uid }, resourceVersion, progress }, execution);
+    return { result: "stale", note: `NodeAction ${name} is given up` };
   }
   const held = heldNow(action, execution);
   if (held !== undefined) return { result: "retry", reason: "Held", message: held, afterMs: doubtedMs };
@@ -63,18 +64,24 @@ function recovered({ spec }: ActionView, { node }: Live, execution: Execution): 
   if (node === undefined) return `Node ${spec.node.name} (${spec.node.uid}) is gone.`;
   const check = picture.checks.check(spec.askedBy.name);
   if (check === undefined || check.uid !== spec.askedBy.uid) return `NodeHealthCheck ${spec.askedBy.name} is gone.`;
-  const health = healthOf(projectNode(node, undefined), check, {});
-  return isUnhealthy(health, clock.now()) ? undefined : `Node ${spec.node.name} is not unhealthy as it is read now.`;
+  const now = clock.now();
+  const health = healthOf(projectNode(node, undefined), check, contextOf(execution, now));
+  return isUnhealthy(health, now) ? undefined : `Node ${spec.node.name} is not unhealthy as it is read now.`;
 }
 
 /** What may have come between the entry in the ledger and now. */
 function heldNow(action: ActionView, execution: Execution): string | undefined {
-  const { picture, clock, settings, epoch } = execution;
+  const { picture, clock } = execution;
   const { spec } = action;
-  const context: Context = { picture, now: clock.now(), settings, epoch };
   const check = picture.checks.check(spec.askedBy.name);
   if (check === undefined || check.uid !== spec.askedBy.uid) return `NodeHealthCheck ${spec.askedBy.name} is gone.`;
-  return startHold(action, { ...context, vetoes: [remediationVeto(context)] })?.message;
+  return startHold(action, contextOf(execution, clock.now()))?.message;
+}
+
+/** As a turn would judge now: with what is remembered, and all that objects to starts. */
+function contextOf({ picture, settings, epoch, remembering }: Execution, now: Instant): Context {
+  const context: Context = { picture, now, settings, epoch };
+  return remembering?.(context) ?? { ...context, vetoes: [remediationVeto(context)] };
 }
 
 async function create({ resource, manifest, node }: Of<"create-remediation">, execution: Execution): Promise<Outcome> {

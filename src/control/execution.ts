@@ -3,7 +3,7 @@
 import type { KubeObject, Resource } from "../api/meta.ts";
 import type { Status } from "../api/status.ts";
 import type { Taint } from "../api/taint.ts";
-import type { Outcome, Settings, Target } from "../decide/decision.ts";
+import type { Context, Outcome, Settings, Target } from "../decide/decision.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Kind } from "../snapshot/kind.ts";
 import type { GuardedApi, GuardedProvider } from "./guard.ts";
@@ -25,6 +25,8 @@ export type Execution = {
   readonly searches: Searches;
   readonly leaseLooks: LeaseLooks;
   readonly recentReads: RecentReads;
+  /** With what the turns remember and what holds their starts. Absent: by somebody who has seen nothing before. */
+  readonly remembering?: (context: Context) => Context;
   /** Of the command's time-out. */
   readonly signal: AbortSignal;
 };

@@ -338,7 +338,8 @@ export type Rule = {
 
 /** How a command ended. `stale`: the object had moved on; `retry`: not now; `refused`: never so. */
 export type Outcome =
-  | { readonly result: "done" | "already-so" | "stale" }
+  /** `note`: what was done instead. */
+  | { readonly result: "done" | "already-so" | "stale"; readonly note?: string }
   /** `unknown`: no definite answer came, so it may have been carried out all the same. */
   | {
       readonly result: "retry";

@@ -76,7 +76,8 @@ function refusalText({ code, message, until, liftedBy }: Refusal): string {
 }
 
 function outcomeText(outcome: Outcome): string {
-  return "message" in outcome ? `${outcome.result} (${outcome.reason} ${outcome.message})` : outcome.result;
+  if ("message" in outcome) return `${outcome.result} (${outcome.reason} ${outcome.message})`;
+  return outcome.note === undefined ? outcome.result : `${outcome.result} (${outcome.note})`;
 }
 
 /** A question that was answered changes nothing that anybody sees, nor does one end asked for again and again. */
