@@ -201,12 +201,6 @@ export class Turns {
     this.#heldByAction = held;
   }
 
-  /** With all that rules are told beyond the picture, made once for the turn. */
-  #remembering<C extends Context>(context: C, remembered: Remembered = this.#repair): C {
-    const told = { ...context, remembered, vetoes: this.#vetoes(context, remembered.health) };
-    return { ...told, waiting: seenTogether(told) };
-  }
-
   /** For whoever judges once more between two turns. */
   remembering(context: Context): Context {
     return { ...context, remembered: this.#repair, vetoes: this.#vetoes(context, this.#repair.health) };
