@@ -71,6 +71,13 @@ function askerOf({ check }: Pick<Patient, "check">): Proposal["askedBy"] {
   return { kind: "NodeHealthCheck", name: check.name, uid: check.uid };
 }
 
+/** There was no such node when the remediation was made: nothing that is gone went by it. */
+export function neverSeen({ nodeUID, remediation: { nodeName, createdAt } }: Patient): Course | undefined {
+  if (nodeUID !== undefined) return undefined;
+  const message = `No node ${nodeName} was there at ${formatTime(createdAt)}, when this was made: nothing is done.`;
+  return { result: "False", reason: "NodeNotFound", message };
+}
+
 type How = Pick<Proposal, "termination" | "timeout" | "machine">;
 type Present = Patient & { readonly node: NodeView };
 

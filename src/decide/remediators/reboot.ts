@@ -5,13 +5,15 @@ import { formatDuration, parseDuration } from "../../api/time.ts";
 import type { Context } from "../decision.ts";
 import { isOpen } from "../ledger.ts";
 import type { Course } from "./course.ts";
-import { type Patient, wishOf } from "./patient.ts";
+import { neverSeen, type Patient, wishOf } from "./patient.ts";
 
 export function rebootCourse(patient: Patient, context: Context): Course {
   const { remediation, node, open } = patient;
   const where = `Node ${remediation.nodeName}`;
   const status = statusOf(patient);
-  if (node === undefined) return { result: "False", reason: "NodeGone", message: `${where} is gone.`, status };
+  if (node === undefined) {
+    return neverSeen(patient) ?? { result: "False", reason: "NodeGone", message: `${where} is gone.`, status };
+  }
   const ended = endOf(patient, context);
   if (ended !== undefined) return { ...ended, status };
   if (remediation.timedOut !== undefined && (open === undefined || open.status.startedAt === undefined)) {

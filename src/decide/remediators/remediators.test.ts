@@ -123,10 +123,17 @@ describe("both", () => {
     expect(decision.wakeAt).toBe(at("63m"));
   });
 
-  test("a node that came after the remediation is another one", () => {
-    const nodes = [aNode("n", { createdAt: at("40m") })];
-    expect(verdict({ remediations: [ours("ReplaceRemediation")], nodes })).toBe("True NodeGone");
-    expect(verdict({ remediations: [ours("RebootRemediation")], nodes })).toBe("False NodeGone");
+  test.each([
+    ["gone", []],
+    ["another one, which came after the remediation", [aNode("n", { createdAt: at("40m") })]],
+  ])("a node is %s: replaced where it had been seen, else there was none", (_how, nodes) => {
+    const own = { spec: {}, status: { nodeUID: "n-uid-before" }, conditions: [] };
+    const said = (kind: "ReplaceRemediation" | "RebootRemediation", more = {}) =>
+      verdict({ remediations: [ours(kind, more)], nodes });
+    expect(said("ReplaceRemediation", { own })).toBe("True NodeGone");
+    expect(said("RebootRemediation", { own })).toBe("False NodeGone");
+    expect(said("ReplaceRemediation")).toBe("False NodeNotFound");
+    expect(said("RebootRemediation")).toBe("False NodeNotFound");
   });
 });
 
@@ -140,7 +147,6 @@ describe("Replace", () => {
   });
 
   test.each<[string, CheckWorld]>([
-    ["True NodeGone", { nodes: [] }],
     ["False NoNodeClaim", { claims: [] }],
     // Only its providerID says that it is the claim's.
     [
@@ -188,7 +194,7 @@ describe("Reboot", () => {
   });
 
   test.each<[string, CheckWorld]>([
-    ["False NodeGone", { nodes: [] }],
+    ["False NodeNotFound", { nodes: [] }],
     ["False NotSupported", { provider: { ...aProvider(), canReboot: false } }],
     ["False NoProviderID", { nodes: [aNode("n", { ready: "False", providerID: "" })], claims: [] }],
     ["False NodeGoing", { claims: [aClaim("n", { deletingSince: at("59m") })] }],

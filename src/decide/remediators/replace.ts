@@ -6,12 +6,13 @@ import { machineOf } from "../../api/cluster-api.ts";
 import type { Context } from "../decision.ts";
 import { servedClass } from "../node-class.ts";
 import type { Course } from "./course.ts";
-import { type Patient, wishOf } from "./patient.ts";
+import { neverSeen, type Patient, wishOf } from "./patient.ts";
 
 export function replaceCourse(patient: Patient, context: Context): Course {
   const { remediation, node, claim, open, actions } = patient;
   const where = `Node ${remediation.nodeName}`;
-  if (node === undefined) return { result: "True", reason: "NodeGone", message: `${where} is gone.` };
+  if (node === undefined)
+    return neverSeen(patient) ?? { result: "True", reason: "NodeGone", message: `${where} is gone.` };
   const unfit = unfitFor(patient, context);
   if (unfit !== undefined) return unfit;
   const owner = ownerOf(patient);
