@@ -86,19 +86,7 @@ function* asked(picture: Picture, pods: readonly Pod[], { gone, effort }: Asked)
 
 // Rounds, for a pod may wait for another: whoever found no place is asked again as long as somebody else found one.
 export function* place(search: Search, effort: Effort): Generator<void, PodClass[]> {
-  yield* search.price(effort);
-  let waiting = yield* search.pending.arrange(search.worth, effort);
-  for (const one of waiting) {
-    if (one.kind.volumes.trouble !== undefined) continue;
-    const way = { at: 0, misses: 0 };
-    while (!search.walk(one, way, 500)) {
-      effort.work += search.effort();
-      yield;
-    }
-    search.onUpcoming(one);
-    effort.work += 1 + search.effort();
-    yield;
-  }
+  let waiting = yield* ontoWhatIs(search, effort);
   for (;;) {
     const before = search.placed.length;
     const stuck: PodClass[] = [];
@@ -112,6 +100,24 @@ export function* place(search: Search, effort: Effort): Generator<void, PodClass
     if (search.placed.length === before && !(yield* lastResort(search, stuck, effort))) return stuck;
     waiting = stuck;
   }
+}
+
+/** Onto nodes that are there or on their way: who is still to be placed comes back in order. */
+export function* ontoWhatIs(search: Search, effort: Effort): Generator<void, PodClass[]> {
+  yield* search.price(effort);
+  const waiting = yield* search.pending.arrange(search.worth, effort);
+  for (const one of waiting) {
+    if (one.kind.volumes.trouble !== undefined) continue;
+    const way = { at: 0, misses: 0 };
+    while (!search.walk(one, way, 500)) {
+      effort.work += search.effort();
+      yield;
+    }
+    search.onUpcoming(one);
+    effort.work += 1 + search.effort();
+    yield;
+  }
+  return waiting;
 }
 
 function* placeAll(search: Search, one: PodClass, effort: Effort): Generator<void, void> {
@@ -212,7 +218,7 @@ function joinCheapest(search: Search, one: PodClass, most: number): boolean {
   return one.pods.length < before;
 }
 
-function close(search: Search, { node, left }: Opening): void {
+export function close(search: Search, { node, left }: Opening): void {
   left.nodes--;
   search.spent += priceOf(node);
   if (left.limits !== undefined) reserve(node, left.limits);

@@ -3,6 +3,7 @@
 
 import { type Pod, podKey } from "../../api/pod.ts";
 import type { Answer } from "./answer.ts";
+import { oneInstead, placeAsOne } from "./as-one.ts";
 import type { Effort } from "./effort.ts";
 import { gathered, type PodClass } from "./pending.ts";
 import type { Picture } from "./picture.ts";
@@ -76,9 +77,18 @@ export class Trial {
 
   /** On hosts and on new nodes. */
   *anywhere(): Generator<void, Answer> {
-    const search = yield* this.#begun();
-    const stuck = yield* place(search, this.#input.effort);
-    return yield* answerOf(search, stuck, this.#input.effort);
+    const { effort } = this.#input;
+    let search = yield* this.#begun();
+    let stuck = yield* place(search, effort);
+    const one = stuck.length === 0 ? oneInstead(search) : undefined;
+    if (one !== undefined) {
+      search = yield* this.#begun();
+      if (!(yield* placeAsOne(search, one, effort))) {
+        search = yield* this.#begun();
+        stuck = yield* place(search, effort);
+      }
+    }
+    return yield* answerOf(search, stuck, effort);
   }
 
   /** It stays for a while: what its new nodes take of the pools' limits is taken from those who are asked next. */

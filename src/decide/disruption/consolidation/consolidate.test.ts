@@ -49,6 +49,56 @@ function told({ savings, stays }: Verdict): Record<string, string> {
 const dearer = "nothing that is cheaper could take its pods";
 const takes = "it takes pods of other nodes";
 
+describe("one node in place of several, whatever the price list", () => {
+  // Each has a little less room than its name says, and the smaller ones yield more for their price.
+  const list = [
+    aType("two", { cpu: 2, price: 0.096 }),
+    aType("four", { cpu: 4, price: 0.17 }),
+    aType("eight", { cpu: 8, price: 0.3 }),
+  ].map(type => ({
+    ...type,
+    allocatable: { ...type.allocatable, cpu: `${Number(type.capacity["cpu"]) * 1000 - 100}m` },
+  }));
+  const priced = { a: 0.17, b: 0.17, c: 0.096 };
+  const fragmented = {
+    nodes: Object.keys(priced).map(name => aNode(name, { allocatable: { cpu: name === "c" ? "1900m" : "3900m" } })),
+    bound: [...podsOn("a", "1", "1", "1"), ...podsOn("b", "1", "1", "1"), ...podsOn("c", "1")],
+  };
+  const candidates = Object.entries(priced).map(([name, price]) => candidate(name, price));
+
+  test("the cheapest that takes them all", () => {
+    const verdict = asked({ ...fragmented, pools: [aPool("p", { instanceTypes: list })] }, { candidates });
+    expect(told(verdict)).toEqual({ "c+a+b": "goes for eight" });
+    expect(verdict.savings[0]?.price).toEqual({ before: 0.17 + 0.17 + 0.096, after: 0.3 });
+  });
+
+  test("of another pool of the same weight too, but not of a lighter one", () => {
+    const [two, four, eight] = list;
+    const small = aPool("p", { instanceTypes: [two, four].flatMap(type => type ?? []) });
+    const large = aPool("large", { instanceTypes: [eight].flatMap(type => type ?? []) });
+    const both = { ...fragmented, pools: [small, large] };
+    expect(told(asked(both, { candidates }))).toEqual({ "c+a+b": "goes for eight" });
+    const lighter = { ...fragmented, pools: [{ ...small, weight: 10 }, large] };
+    expect(asked(lighter, { candidates }).savings).toEqual([]);
+  });
+
+  test("not where pods keep away from one another", () => {
+    const labels = { app: "x" };
+    const apart = { labelSelector: { matchLabels: labels }, topologyKey: "kubernetes.io/hostname" };
+    const bound = Object.keys(priced).map(node =>
+      aPod(`${node}-0`, {
+        node,
+        labels,
+        requests: { cpu: "1" },
+        affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [apart] } },
+      }),
+    );
+    const odd = [aType("two", { cpu: 2, price: 0.17 }), aType("eight", { cpu: 8, price: 0.2 })];
+    const verdict = asked({ ...fragmented, bound, pools: [aPool("p", { instanceTypes: odd })] }, { candidates });
+    expect(verdict.savings).toEqual([]);
+  });
+});
+
 describe("consolidation", () => {
   test("takes away a node whose pods fit onto the others, the one that disturbs least", () => {
     const bound = [...podsOn("a", "1", "1"), ...podsOn("b", "1"), ...podsOn("c", "3")];

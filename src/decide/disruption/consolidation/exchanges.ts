@@ -33,13 +33,18 @@ function* inGroups(course: Course, isSpot: boolean): Generator<void, void> {
     const group = course.standings.group(isSpot, asked);
     if (group.length < 2 || course.isStopped()) return;
     let trouble: string | undefined;
-    for (let count = group.length; count > 1; count = Math.floor(count / 2)) {
+    for (let count = group.length; count > 1; count = fewer(count)) {
       trouble = yield* exchanged(course, group.slice(0, count));
       if (trouble === undefined) break;
     }
     failures = trouble === undefined ? 0 : failures + 1;
     if (trouble !== undefined) for (const { name } of group) asked.add(name);
   }
+}
+
+/** Half of them, but two before one. */
+function fewer(count: number): number {
+  return count === 3 ? 2 : Math.floor(count / 2);
 }
 
 function exchanged(course: Course, nodes: readonly Candidate[]): Generator<void, string | undefined> {
