@@ -1,21 +1,46 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-// Many cases by rule rather than by hand: corpora and random worlds. They need nothing, but their time.
+// Many cases by rule rather than by hand: corpora, random worlds, whole stories in the box. They need nothing, but their
+// time.
 const property = [
-  "test/corpus.test.ts",
-  "test/schema-recorded.test.ts",
+  "src/**/{worlds,*-worlds,properties,*-properties}.test.ts",
+  "test/{controller,corpus,disruption-calendar,health-check*,schema-recorded,search,spine}.test.ts",
   "test/packing/**/*.test.ts",
   "test/simulation/**/*.test.ts",
 ];
 
-/** Stories on the real clock take minutes: begun last, they would keep everybody waiting for one worker. */
-class StoriesFirst extends BaseSequencer {
+/** What takes minutes, the longest first. */
+const longest = [
+  "/health-check/life.test.ts",
+  "/repair/repair.test.ts",
+  "/simulation/scenarios.test.ts",
+  "/spine/kill.test.ts",
+  "/spine/replicas.test.ts",
+  "/spine/stories.test.ts",
+  "/simulation/random-worlds-1.test.ts",
+  "/simulation/random-worlds-2.test.ts",
+  "/simulation/random-worlds-3.test.ts",
+  "/simulation/random-worlds-4.test.ts",
+  "/simulation/every-write.test.ts",
+  "/contract/spine.test.ts",
+  "/simulation/replacement-writes.test.ts",
+  "/simulation/mutants/mutants.test.ts",
+  "/health-check/kill.test.ts",
+  "/control-plane/world.test.ts",
+  "/repair/kill.test.ts",
+  "/simulation/health-checks.test.ts",
+  "/simulation/repair-restarts.test.ts",
+];
+
+/** Begun last, a long one would keep everybody waiting for one worker. */
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isStory = ({ moduleId }: TestSpecification) =>
-      moduleId.includes("/spine/") || moduleId.endsWith("/spine.test.ts");
-    return [...sorted.filter(isStory), ...sorted.filter(file => !isStory(file))];
+    const place = ({ moduleId }: TestSpecification) => {
+      const index = longest.findIndex(end => moduleId.endsWith(end));
+      return index < 0 ? longest.length : index;
+    };
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
   }
 }
 
@@ -23,7 +48,7 @@ class StoriesFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     testTimeout: 30_000,
-    sequence: { sequencer: StoriesFirst },
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -43,8 +68,9 @@ export default defineConfig({
           name: "property",
           include: property,
           setupFiles: ["test/seed.ts"],
-          // Nothing but work: on all cores.
+          // Nothing but work: on all cores, and with what has been compiled for the file before.
           maxWorkers: "100%",
+          isolate: false,
           testTimeout: 300_000,
         },
       },

@@ -28,8 +28,10 @@ describe.each(files)("%s", file => {
     expect(`${journal.join("\n")}\n`).toBe(readFileSync(journalFile, "utf8"));
   });
 
+  // What stands is compared with what is decided from scratch after every turn above; here, where that would be most of
+  // the work, after every fifth.
   test.each([2, 3, 4])("holds in another order of events (seed %i)", async seed => {
-    const { verdict } = await simulate(scenario, { ...parts, seed });
+    const { verdict } = await simulate(scenario, { ...parts, seed, verifyEvery: 5 });
     expect(verdict.problems).toEqual([]);
   });
 });
