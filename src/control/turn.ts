@@ -12,11 +12,12 @@ import type { Context, Decision, Refusal, Rule, Veto } from "../decide/decision.
 import { laneOf, nothing } from "../decide/decision.ts";
 import { controlPlaneLimit, remediationVeto } from "../decide/health-check/holds.ts";
 import { checksOver, isSickByCheck } from "../decide/health-check/spread.ts";
-import type { Health } from "../decide/remembered.ts";
+import type { Health, Remembered } from "../decide/remembered.ts";
 import { isOverdueIn, RepairMemory, sickIn } from "../decide/repair-memory.ts";
 import { SafetyMemory } from "../decide/safety-memory.ts";
 import { safetyStatus } from "../decide/safety-status.ts";
 import { successorsVeto } from "../decide/successors.ts";
+import { seenTogether } from "../decide/waiting.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Subject, SubjectKind } from "../snapshot/picture.ts";
 import type { PoolView } from "../snapshot/views.ts";
@@ -114,7 +115,7 @@ export class Turns {
     if (this.#asked.has("cluster")) this.#mustArbitrate = true;
     this.#recount(context);
     const { outbreaks } = this.#safety;
-    const remembering = { ...context, remembered: this.#repair, vetoes: this.#vetoes(context, this.#repair.health) };
+    const remembering = this.#remembering(context);
     if (this.#safety.outbreaks !== outbreaks) this.#mustArbitrate = true;
     this.#askWhatHasNotBegun(remembering);
     const judged = [...this.#asked].flatMap(subject => this.#judge(subject, remembering));
@@ -137,14 +138,9 @@ export class Turns {
     this.ask(this.#picture.takeDirty());
     for (const { subject, decision } of this.standing.all()) if (isDue(decision, context.now)) this.#asked.add(subject);
     this.#recount(context);
-    this.#askWhatHasNotBegun({
-      ...context,
-      remembered: this.#repair,
-      vetoes: this.#vetoes(context, this.#repair.health),
-    });
+    this.#askWhatHasNotBegun(this.#remembering(context));
     const picture = ClusterPicture.rebuilt(this.#picture);
-    const remembered = this.#repair.rebuilt({ picture, now: context.now });
-    const fresh = { ...context, picture, remembered, vetoes: this.#vetoes({ ...context, picture }, remembered.health) };
+    const fresh = this.#remembering({ ...context, picture }, this.#repair.rebuilt({ picture, now: context.now }));
     const subjects = new Set(kinds.flatMap(kind => fresh.picture.subjects(kind)));
     for (const { rule, subject } of this.standing.all()) if (this.#hasRule(rule)) subjects.add(subject);
     const differences = [...subjects].flatMap(subject => {
@@ -199,6 +195,12 @@ export class Turns {
       this.#asked.add(spec.method === "Remediate" ? `node/${spec.node.name}` : `action/${name}`);
     }
     this.#heldByAction = held;
+  }
+
+  /** With all that rules are told beyond the picture, made once for the turn. */
+  #remembering<C extends Context>(context: C, remembered: Remembered = this.#repair): C {
+    const told = { ...context, remembered, vetoes: this.#vetoes(context, remembered.health) };
+    return { ...told, waiting: seenTogether(told) };
   }
 
   /** For whoever judges once more between two turns. */

@@ -9,6 +9,7 @@ import { waitsForReplacement } from "../snapshot/waiting-action.ts";
 import { reasonOf } from "./conditions.ts";
 import { type ActionProgress, type Command, type Context, type Decision, nothing, type Rule } from "./decision.ts";
 import { dryRunCode, dryRunOfAll } from "./dry-run.ts";
+import { lapsed } from "./disruption/lapsed.ts";
 import { contradiction, type Live } from "./evidence.ts";
 import { awaitedPlaces, goesWithout } from "./gentle-repair.ts";
 import { instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
@@ -47,17 +48,19 @@ export function stillHolds(spec: NodeActionSpec, live: Live, context: Context): 
 
 /** Why one reason of an action does not hold now. Asked before it joins what has begun, too: it may turn it into force. */
 export function doubtOf(
-  { action, evidence }: Pick<NodeActionSpec, "action" | "evidence">,
+  reason: Pick<NodeActionSpec, "action" | "askedBy" | "evidence">,
   live: Live,
   context: Context,
 ): string | undefined {
+  const { action, evidence } = reason;
   const { node, claim } = live;
   const pool = claim?.pool === undefined ? undefined : context.picture.pool(claim.pool);
   const isHeld = action === "Repair" && node !== undefined;
   const held = isHeld ? repairHold(ofNode({ node, claim, pool }), context.now) : undefined;
   const unasked = isHeld && claim ? noLongerAsked(evidence, { node, claim }, context.picture) : undefined;
+  const unplanned = node && claim ? lapsed(reason, { node, claim }, context) : undefined;
   // Several of them are put together into one sentence.
-  const why = held?.message.replace(/\.$/, "") ?? contradiction(evidence, live, context) ?? unasked;
+  const why = held?.message.replace(/\.$/, "") ?? contradiction(evidence, live, context) ?? unasked ?? unplanned;
   return why === undefined ? undefined : `${action}: ${why}`;
 }
 
@@ -119,7 +122,8 @@ function decideOpen(action: ActionView, context: Context): Decision {
   // From there it is the reboot rule's.
   if (spec.method === "Reboot" && hasStarted(action)) return nothing;
   if (spec.machine !== undefined && hasStarted(action)) return leftToMachine(action, spec.machine);
-  return waitFirst(action, node, context) ?? start(action, context, goesWithout(action, node, context));
+  const scene = { node, claim };
+  return waitFirst(action, scene, context) ?? start(action, context, goesWithout(action, node, context));
 }
 
 function gone(action: ActionView): Decision {
@@ -195,17 +199,22 @@ function otherMeans(action: ActionView, context: Context): Decision {
 }
 
 /** What it waits for beside leave to start; undefined: nothing. Whoever deletes the node waits for nobody. */
-function waitFirst(action: ActionView, node: NodeView, context: Context): Decision | undefined {
+function waitFirst(
+  action: ActionView,
+  { node, claim }: Scene & { readonly node: NodeView },
+  context: Context,
+): Decision | undefined {
   const places = awaitedPlaces(action, node, context);
   if (places !== undefined) return waitsFor(action, places.hold, places.until);
   if (!waitsForReplacement(action) || node.deletingSince !== undefined) return undefined;
+  const holding = stillHolds(action.spec, { node, ...(claim ? { claim } : {}) }, context);
+  if (!holding.holds) return giveUp(action, `Given up before it began: ${holding.why}.`);
   const found = awaited(action, node, context);
   if (found === undefined) return undefined;
   if ("failure" in found) return giveUp(action, `Given up before it began: ${found.failure}.`);
   const { hold, until, isMade, commands } = found;
   const told = tellWait(action, { hold, isMade });
-  const wakeAt = Math.min(until, hold.until ?? until);
-  return { ...held(action, hold), commands: [...told, ...commands], wakeAt };
+  return { ...held(action, hold), commands: [...told, ...commands], wakeAt: nextLook(until, hold) };
 }
 
 /** How far each replacement is, is said of the claims; here once, that they are waited for. */
@@ -231,7 +240,7 @@ function start(action: ActionView, context: Context, without?: string): Decision
   if (hold !== undefined) return waitsFor(action, hold, until);
   const why = without === undefined ? spec.message : `${spec.message} ${without}`;
   const commands: readonly Command[] = [{ kind: "start-action", why, action: { name, uid } }];
-  const end = hasStarted(action) ? undefined : until;
+  const end = hasStarted(action) || !Number.isFinite(until) ? undefined : until;
   const failure = context.picture.failure(`action/${name}`);
   if (failure === undefined) return { ...nothing, commands, wakeAt: end };
   const message = `NodeAction ${name} could not be started: ${failure.message}`;
@@ -244,15 +253,20 @@ function start(action: ActionView, context: Context, without?: string): Decision
 /** What an action that has not begun waits for, or why it does no longer, as one text. */
 export function waitOf(action: ActionView, context: Context): string {
   const node = context.picture.nodeByUid(action.spec.node.uid);
-  const first = node && waitFirst(action, node, context);
+  const named = action.spec.claim && context.picture.claim(action.spec.claim.name);
+  const claim = named?.uid === action.spec.claim?.uid ? named : undefined;
+  const first = node && waitFirst(action, { node, claim }, context);
   const { code = "", until = "", message = "" } = (first ? first.refusals[0] : startHold(action, context)) ?? {};
   return [code, until, message, ...(first?.commands.map(({ why }) => why) ?? [])].join(" ");
 }
 
 function waitsFor(action: ActionView, hold: Objection, giveUpAt = Number.POSITIVE_INFINITY): Decision {
-  const wakeAt = Math.min(giveUpAt, hold.until ?? giveUpAt);
-  const commands = sayWait(action, hold);
-  return { ...held(action, hold), commands, wakeAt: Number.isFinite(wakeAt) ? wakeAt : undefined };
+  return { ...held(action, hold), commands: sayWait(action, hold), wakeAt: nextLook(giveUpAt, hold) };
+}
+
+function nextLook(giveUpAt: Instant, { until }: Objection): Instant | undefined {
+  const wakeAt = Math.min(giveUpAt, until ?? giveUpAt);
+  return Number.isFinite(wakeAt) ? wakeAt : undefined;
 }
 
 function startBefore({ spec, createdAt }: ActionView, maxMs: Millis): Instant {

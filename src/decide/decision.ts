@@ -12,7 +12,7 @@ import type { Taint } from "../api/taint.ts";
 import type { Instant, Millis } from "../api/time.ts";
 import { type KindName, keyOfObject } from "../snapshot/check-views.ts";
 import type { Picture, Subject, SubjectKind } from "../snapshot/picture.ts";
-import type { ConditionView } from "../snapshot/views.ts";
+import type { ActionView, ConditionView } from "../snapshot/views.ts";
 import type { Remembered } from "./remembered.ts";
 
 /** An object a command is meant for. With another uid it is another object, and the command does nothing. */
@@ -306,6 +306,16 @@ export type Context = {
   readonly remembered?: Remembered;
   /** What holds starts back beyond what the picture shows; of those that are written down and have not begun as well. */
   readonly vetoes?: readonly Veto[];
+  /** Those seen together (decide/waiting.ts), once a turn. Absent: each is judged alone. */
+  readonly waiting?: Waiting;
+};
+
+/** What holds an action that is written down and has not begun because of others. */
+export type Waiting = {
+  /** By the budgets of now too many were written down before it. `as`: as it would be asked for now. */
+  overBudget(action: ActionView, as: Proposal): Omit<Refusal, "subject"> | undefined;
+  /** It goes only together with another, and that is held. */
+  heldWith(action: ActionView): Omit<Refusal, "subject"> | undefined;
 };
 
 /** Something that remembers more than the picture shows and may object; a person's own delete it is not asked about. */

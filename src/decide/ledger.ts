@@ -65,7 +65,7 @@ export function deadlineOf({
 }
 
 /** The reasons of an action: its own, and those that joined it. */
-export function reasonsOf(spec: NodeActionSpec): readonly Pick<NodeActionSpec, "action" | "evidence">[] {
+export function reasonsOf(spec: NodeActionSpec): readonly Pick<NodeActionSpec, "action" | "askedBy" | "evidence">[] {
   return [spec, ...(spec.joined ?? [])];
 }
 

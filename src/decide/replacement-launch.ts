@@ -9,7 +9,9 @@ import { type Command, type Context, type Decision, nothing, type Refusal, type 
 import { launchHold, refusalOf } from "./launch.ts";
 import { servedClass } from "./node-class.ts";
 import { limitsOf, passedBy, usageOf, used } from "./provisioning/limits.ts";
+import { isOpen } from "./ledger.ts";
 import { isComplete, isLaunched, plannedFor } from "./replacement.ts";
+import { type Objection, policyHold } from "./safety.ts";
 
 export const replacementLaunch: Rule = {
   name: "replacement-launch",
@@ -23,13 +25,28 @@ type Wanted = { readonly planned: PlannedClaim; readonly action: ActionView };
 function decideLaunches(context: Context): Decision {
   if (context.picture.staleness !== undefined) return nothing;
   const wantedByPool = new Map<string, Map<string, Wanted>>();
+  const waits: Decision[] = [];
   for (const wanted of wantedClaims(context)) {
     const { pool, name } = wanted.planned;
+    const hold = heldByPolicy(wanted.action, context);
+    if (hold !== undefined) {
+      waits.push({ ...nothing, wakeAt: hold.until });
+      continue;
+    }
     const ofPool = wantedByPool.get(pool) ?? new Map<string, Wanted>();
     // All of a batch want the same.
     wantedByPool.set(pool, ofPool.has(name) ? ofPool : ofPool.set(name, wanted));
   }
-  return together([...wantedByPool].map(([pool, wanted]) => launchIn(pool, [...wanted.values()], context)));
+  return together([
+    ...waits,
+    ...[...wantedByPool].map(([pool, wanted]) => launchIn(pool, [...wanted.values()], context)),
+  ]);
+}
+
+/** In a freeze, or by a clock that nobody can believe, nothing is made for a plan, which says so itself. */
+function heldByPolicy({ spec }: ActionView, context: Context): Objection | undefined {
+  const batch = context.picture.actionsOfBatch(spec.batch ?? "").filter(isOpen);
+  return batch.flatMap(one => policyHold(one.spec, context) ?? [])[0];
 }
 
 function* wantedClaims({ picture, epoch }: Context): Iterable<Wanted> {

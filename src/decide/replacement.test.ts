@@ -27,6 +27,7 @@ import { replacementLaunch } from "./replacement-launch.ts";
 import { leftoverRule, untaintRule } from "./replacement-undo.ts";
 
 const batch = "drift-1";
+const cheaper: ActionView["spec"]["evidence"] = [{ kind: "Cheaper", since: formatTime(t0), seenAt: formatTime(t0) }];
 const pool = aPool("web");
 const settings = { cluster: "c", dryRun: false, foreignClaims: "ignore" } as const;
 
@@ -76,10 +77,16 @@ const waiting = (more: ActionOptions = {}) => plan({ phase: "WaitingForReplaceme
 /** A replacement, as far as it has come. */
 function replacement(stage: "new" | "launched" | "registered" | "initialized", more: Partial<ClaimView> = {}) {
   const annotations = { [replacementForKey]: batch };
-  return aClaim("r", { pool: "web", stage, annotations, ...more });
+  const claim = aClaim("r", { pool: "web", stage, annotations, ...more });
+  if (stage !== "launched") return claim;
+  return { ...claim, conditions: [...claim.conditions, aCondition("Registered", "Unknown")] };
 }
 
-const old = aClaim("a", { pool: "web" });
+const drifted = (name: string): ClaimView => {
+  const claim = aClaim(name, { pool: "web" });
+  return { ...claim, conditions: [...claim.conditions, aCondition("Drifted", "True")] };
+};
+const old = drifted("a");
 const there: WorldOptions = { nodes: [aNode("a")], claims: [old], pools: [pool] };
 
 type Scene = { world?: WorldOptions; moves?: readonly Move[]; now?: number; picture?: ClusterPicture };
@@ -263,7 +270,7 @@ describe("an action of a plan starts", () => {
     ["when it has stood still for 15 s", at("1m15s"), []],
   ])("consolidated, %s", (_, now, held) => {
     const picture = new ClusterPicture(aProvider(), { now: () => at("1m") });
-    const action = plan({ spec: { action: "Consolidation", evidence: [], replacements: [] } });
+    const action = plan({ spec: { action: "Consolidation", evidence: cheaper, replacements: [] } });
     picture.put("pool", pool);
     picture.put("claim", old);
     picture.put("node", aNode("a"));
@@ -372,10 +379,10 @@ describe("an action of a plan is given up, and its node stays", () => {
   });
 
   test("when another of the same consolidation was given up; but not when that one goes for another reason", () => {
-    const spec: Partial<ActionView["spec"]> = { action: "Consolidation", evidence: [], replacements: [] };
+    const spec: Partial<ActionView["spec"]> = { action: "Consolidation", evidence: cheaper, replacements: [] };
     const other = plan({ on: "b", phase: "Abandoned", spec });
     const nodes = [aNode("a"), aNode("b")];
-    const claims = [old, aClaim("b", { pool: "web" })];
+    const claims = [old, drifted("b")];
     const scene = (more: WorldOptions): Scene => ({
       world: { nodes, claims, actions: [other], ...more },
       moves: [aMove()],
@@ -391,7 +398,7 @@ describe("replacements are launched", () => {
   const launch = (scene: Scene) => replacementLaunch.decide("cluster", contextOf(scene));
   const both = [plan(), plan({ on: "b" })];
   const nodes = [aNode("a"), aNode("b")];
-  const claims = [old, aClaim("b", { pool: "web" })];
+  const claims = [old, drifted("b")];
   const move = aMove({
     nodes: [
       { name: "a", uid: "a-uid" },

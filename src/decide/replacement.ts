@@ -15,7 +15,7 @@ import { placesSince } from "./gentle-repair.ts";
 import { hasFailedToLaunch } from "./launch.ts";
 import { instantOf, isDryRun, isOpen } from "./ledger.ts";
 import { comesBy } from "./readiness.ts";
-import type { Objection } from "./safety.ts";
+import { type Objection, policyHold } from "./safety.ts";
 
 /** How long an action may wait for its start, from its decision or from when its replacements were there. */
 const startMaxMs: Millis = 10 * minuteMs;
@@ -40,16 +40,23 @@ export function awaited(action: ActionView, node: NodeView, context: Context): W
   if (failed !== undefined) return failed;
   const coming = missing.filter(state => "message" in state);
   const hold = coming.length > 0 ? onTheWay(coming, node) : notYet(action, context.picture);
-  if (hold === undefined) return undefined;
-  const until = coming.length > 0 ? Math.min(...coming.map(one => one.until)) : startBy(action, context);
-  if (until <= context.now) return { failure: `until ${formatTime(until)} this held it: ${hold.message}` };
+  if (hold === undefined || "failure" in hold) return hold;
+  const until = coming.length > 0 ? comingBy(coming, context) : startBy(action, context);
+  if (until <= context.now) return { failure: `until ${formatTime(until)} this held it: ${bare(hold.message)}` };
   const isMade = coming.every(({ isMade: made }) => made);
   return { hold, until, isMade, commands: isMade ? closing(node) : [] };
+}
+
+/** Nothing is late by a clock that nobody can believe. */
+function comingBy(coming: readonly Coming[], { picture }: Context): Instant {
+  if (picture.clockAheadMs !== undefined) return Number.POSITIVE_INFINITY;
+  return Math.min(...coming.map(one => one.until));
 }
 
 /** Until when it must have started. */
 export function startBy(action: ActionView, context: Context): Instant {
   const { picture } = context;
+  if (picture.clockAheadMs !== undefined) return Number.POSITIVE_INFINITY;
   const since = (action.spec.replacements ?? []).map(({ name }) => {
     const initialized = conditionOf(picture.claim(name)?.conditions ?? [], "Initialized");
     return initialized?.status === "True" ? (initialized.since ?? 0) : 0;
@@ -74,7 +81,9 @@ function stateOf(name: string, action: ActionView, context: Context): State {
     if (isLaunched(action)) return { failure: `its replacement ${name} has gone again` };
     const isOffered = plannedFor(action, picture).some(planned => planned.name === name);
     if (!isOffered) return { failure: `its replacement ${name} was never launched` };
-    return { name, message: `NodeClaim ${name} is to be made`, until: launchUntil, isMade: false };
+    const held = policyHold(action.spec, context);
+    const why = held === undefined ? "" : ` (${bare(held.message)})`;
+    return { name, message: `NodeClaim ${name} is to be made${why}`, until: launchUntil, isMade: false };
   }
   if (claim.annotations[replacementForKey] !== action.spec.batch) {
     return { failure: `NodeClaim ${name} was not made as its replacement` };
@@ -83,9 +92,16 @@ function stateOf(name: string, action: ActionView, context: Context): State {
     return { name, message: `NodeClaim ${name} is being made`, until: launchUntil, isMade: false };
   }
   if (claim.deletingSince !== undefined) return { failure: `its replacement ${name} is being deleted` };
+  const drifted = conditionOf(claim.conditions, "Drifted");
+  if (drifted?.status === "True") {
+    return { failure: `its replacement ${name} has drifted already (${drifted.reason}): ${bare(drifted.message)}` };
+  }
   const launch = conditionOf(claim.conditions, "Launched");
   if (hasFailedToLaunch(claim)) return { failure: `its replacement ${name} was not launched: ${launch?.message}` };
   if (isTrue(claim.conditions, "Initialized")) return "there";
+  // Not looked at by its lifecycle yet: the time of its creation is the server's, and our clock may be ahead of that.
+  const isSeen = conditionOf(claim.conditions, "Registered") !== undefined;
+  if (!isSeen) return { name, message: stageOf(claim), until: launchUntil, isMade: true };
   const limit = comesBy(claim);
   if ("doubt" in limit) return { failure: limit.doubt };
   return { name, message: stageOf(claim), until: limit.dueAt, isMade: true };
@@ -95,7 +111,12 @@ function stageOf({ name, conditions }: ClaimView): string {
   const open = ["Launched", "Registered", "Initialized"].find(type => !isTrue(conditions, type)) ?? "Initialized";
   const { reason = "", message = "" } = conditionOf(conditions, open) ?? {};
   const why = message || reason;
-  return `NodeClaim ${name} is not ${open.toLowerCase()}${why === "" ? "" : ` (${why.replace(/\.$/, "")})`}`;
+  return `NodeClaim ${name} is not ${open.toLowerCase()}${why === "" ? "" : ` (${bare(why)})`}`;
+}
+
+/** As a part of another sentence. */
+function bare(sentence: string): string {
+  return sentence.replace(/\.$/, "");
 }
 
 /** Its claims were made: from then on one that is not there has gone. */
@@ -117,7 +138,10 @@ export function plannedFor({ spec }: ActionView, picture: Picture): readonly Pla
 function leftAlone({ spec }: ActionView, picture: Picture): string | undefined {
   if (spec.action !== "Consolidation" || spec.batch === undefined) return undefined;
   const apart = picture.actionsOfBatch(spec.batch).find(other => isGivenUp(other, picture));
-  return apart && `node ${apart.spec.node.name}, with which it was to go, stays (NodeAction ${apart.name})`;
+  if (apart === undefined) return undefined;
+  const { outcome } = apart.status;
+  const why = outcome === undefined ? "" : `: ${bare(outcome)}`;
+  return `node ${apart.spec.node.name}, with which it was to go, stays (NodeAction ${apart.name})${why}`;
 }
 
 /** Before it began, and its node is still there. */
@@ -127,7 +151,7 @@ export function isGivenUp(action: ActionView, picture: Picture): boolean {
   return node.deletingSince === undefined && picture.claimOf(node)?.deletingSince === undefined;
 }
 
-function notYet(action: ActionView, picture: Picture): Objection | undefined {
+function notYet(action: ActionView, picture: Picture): Objection | Failure | undefined {
   const { nodePool } = action.spec;
   // One for one: what is taken away is there already, whoever is to run on it.
   const isStatic = nodePool !== undefined && picture.pool(nodePool)?.effective.replicas !== undefined;
@@ -147,12 +171,13 @@ function unready({ spec }: ActionView, picture: Picture): Objection | undefined 
 }
 
 /** By a look that knows the replacements as nodes. */
-function withoutPlace({ spec }: ActionView, move: Move | undefined): Objection | undefined {
+function withoutPlace({ spec }: ActionView, move: Move | undefined): Objection | Failure | undefined {
   const { name } = spec.node;
   if (move === undefined || move.batch !== spec.batch) {
     const message = `Node ${name} is looked at once more: where its pods go is not known for what runs now.`;
     return { code: "not-judged-again", message, liftedBy: "the search for places" };
   }
+  if (move.unpaid !== undefined) return { failure: `it does not pay any more: ${move.unpaid}` };
   const [stuck] = move.stuck;
   if (stuck !== undefined) {
     const message = `Node ${name} stays: pod ${stuck.pod} would have no place: ${stuck.short}`;

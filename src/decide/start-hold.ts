@@ -1,5 +1,5 @@
 // What holds back the start of an action that is written down, whoever carries it: all that could have held it when it
-// was asked for and may have changed since. What has begun goes on. How many may go at once was the arbiter's to count.
+// was asked for and may have changed since, and others that wait as well. What has begun goes on.
 
 import type { NodeActionSpec } from "../api/node-action.ts";
 import type { ActionView } from "../snapshot/views.ts";
@@ -26,7 +26,9 @@ export function startHold(action: ActionView, context: Context): Objection | und
     closedCap(proposal, context) ??
     budgetHold(action.spec, proposal.action, context) ??
     plannedHold({ ...action.spec, action: proposal.action }, context) ??
-    vetoed(proposal, context.vetoes, context)
+    vetoed(proposal, context.vetoes, context) ??
+    context.waiting?.overBudget(action, proposal) ??
+    context.waiting?.heldWith(action)
   );
 }
 
@@ -59,7 +61,12 @@ function shownOnly({ name }: ActionView, proposal: Proposal, context: Context): 
 }
 
 /** What passes by itself in seconds is not worth a write. */
-export const unwritten: ReadonlySet<string> = new Set(["not-still", "not-judged-again", "places-not-ready"]);
+export const unwritten: ReadonlySet<string> = new Set([
+  "batch-incomplete",
+  "not-still",
+  "not-judged-again",
+  "places-not-ready",
+]);
 
 /** That it waits, and for what, unless it says so already. */
 export function sayWait(action: ActionView, { code, message, until }: Objection): readonly Command[] {

@@ -2,7 +2,6 @@
 // the provider and our own calls have said. Tells who must be looked at again; decides nothing.
 
 import type { KubeObject } from "../api/meta.ts";
-import { isEqual } from "../api/schema/correlate.ts";
 import type { Instant, Millis } from "../api/time.ts";
 import { CheckFeeds } from "./check-feeds.ts";
 import {
@@ -27,7 +26,7 @@ import { expectationOf, nameOf, type Sent } from "./sent.ts";
 import { type Shortage, Shortages } from "./shortages.ts";
 import { StandingMoves } from "./standing-moves.ts";
 import type { Change } from "./tables.ts";
-import type { ClaimView, InstanceListView, InstanceView, NodeView, PodView } from "./views.ts";
+import type { ActionView, ClaimView, InstanceListView, InstanceView, NodeView, PodView } from "./views.ts";
 
 /** `now`: for what is counted from when we saw it. */
 type PictureOptions = PoolOptions & { readonly now?: () => Instant };
@@ -161,6 +160,9 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   stayOf(nodeUid: string): Stay | undefined {
     return this.#moves.stayOf(nodeUid);
   }
+  goingOnto(nodeName: string): ActionView | undefined {
+    return this.#moves.goingOnto(nodeName);
+  }
 
   /** A search for moves begins, comes to nothing, or has found some. */
   beginMoves(): void {
@@ -223,11 +225,9 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     return {
       project: (raw, previous) => {
         const view = this.#project[kind](raw, previous);
-        const identity = identityOf(view);
-        this.#inFlight[kind].saw(identity, raw.metadata.resourceVersion);
+        this.#inFlight[kind].saw(identityOf(view), raw.metadata.resourceVersion);
         // No handler will be called, and yet the watch may have caught up with a write of ours.
         if (view === previous) this.put(kind, view);
-        else if (this.#inFlight[kind].liesOver(identity)) return this.#asShown(kind, view);
         return view;
       },
       handlers: {
@@ -379,13 +379,6 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     this.#moves.changed(kind, { before, after });
     this.#tell(kind, { before, after });
     this.#mark(concernedByChange(this, kind, { before, after }));
-  }
-
-  // Where the watch brings what an answer to us has shown before, it stays that view: nobody need look again.
-  #asShown<K extends Kind>(kind: K, view: ViewByKind[K]): ViewByKind[K] {
-    const { name, namespace } = identityOf(view);
-    const shown = this.get(kind, name, namespace);
-    return shown !== undefined && isEqual(shown, view) ? shown : view;
   }
 
   #expectedElsewhere(pod: PodView): void {

@@ -20,6 +20,8 @@ export type Move = {
   readonly price: { readonly before: number; readonly after: number };
   /** Pods that would have no place: the nodes cannot go. */
   readonly stuck: readonly { readonly pod: string; readonly short: string }[];
+  /** Why a consolidation that waits for its start would not pay any more. */
+  readonly unpaid?: string;
   /** When what it rests on was seen. */
   readonly at: Instant;
 };

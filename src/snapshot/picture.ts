@@ -155,6 +155,8 @@ export type Picture = {
   moveOf(nodeUid: string): Move | undefined;
   /** Why consolidation leaves the node; undefined: nobody has looked yet, or it would not. */
   stayOf(nodeUid: string): Stay | undefined;
+  /** An open action whose pods are to go to this node, which is there already. */
+  goingOnto(nodeName: string): ActionView | undefined;
 
   pool(name: string): PoolView | undefined;
   pools(): Iterable<PoolView>;

@@ -4,6 +4,7 @@
 import { isEqual } from "../api/schema/correlate.ts";
 import type { Instant } from "../api/time.ts";
 import type { Kind, View } from "./kind.ts";
+import { isOpen, MoveTargets } from "./move-targets.ts";
 import type { FoundMove, Move, MoveSearch, MovesFound, Stay } from "./moves.ts";
 import type { Subject } from "./picture.ts";
 import { poolVersion } from "./placement.ts";
@@ -14,6 +15,7 @@ type LookUps = {
   nodeByUid(uid: string): NodeView | undefined;
   nodesWith(providerID: string | undefined): readonly NodeView[];
   openActionOn(nodeUid: string): ActionView | undefined;
+  actionsOfBatch(batch: string): readonly ActionView[];
 };
 
 /** Read by every search at its root: with a change in one of them nothing stands. */
@@ -28,6 +30,7 @@ export class StandingMoves {
   /** By name: nodes that would take pods, the claims to be made, and the pools. */
   readonly #foundByTarget = new Map<string, Set<FoundMove>>();
   readonly #foundByClaim = new Map<string, FoundMove>();
+  readonly #targets: MoveTargets;
   #stays: ReadonlyMap<string, Stay> = new Map();
   /** Nodes whose move leaves pods without a place. */
   #stuckCount = 0;
@@ -40,6 +43,7 @@ export class StandingMoves {
   constructor(look: LookUps, mark: (subject: Subject) => void) {
     this.#look = look;
     this.#mark = mark;
+    this.#targets = new MoveTargets(look, mark);
   }
 
   adopt(other: StandingMoves): void {
@@ -47,6 +51,7 @@ export class StandingMoves {
       this.#put(found);
       for (const { name } of found.move.nodes) if (other.#foundByGoing.get(name) !== found) this.#forget(found, name);
     }
+    this.#targets.adopt(other.#targets);
     this.#stays = other.#stays;
     this.#isSupplyChanged = other.#isSupplyChanged;
     this.#searchedAt = other.#searchedAt;
@@ -69,6 +74,10 @@ export class StandingMoves {
 
   stayOf(nodeUid: string): Stay | undefined {
     return this.#stays.get(nodeUid);
+  }
+
+  goingOnto(nodeName: string): ActionView | undefined {
+    return this.#targets.actionFor(nodeName);
   }
 
   /** Each once. */
@@ -189,7 +198,15 @@ export class StandingMoves {
   // A node that is to go takes no pods. Of those that go by the move itself nothing changes.
   #actionChanged({ before, after }: Change<ActionView>): void {
     for (const action of [before, after]) if (action !== undefined) this.#hostChanged(action.spec.node.name);
+    if (before !== undefined && isOpen(before) && !(after && isOpen(after))) this.#actionOver(before);
+    this.#targets.actionChanged({ before, after });
     this.#supplyChanged();
+  }
+
+  /** What was given up is not tried again as the same: with the next search it is another move. */
+  #actionOver({ spec, isProvisional }: ActionView): void {
+    const found = this.#foundByUid.get(spec.node.uid);
+    if (!isProvisional && found?.move.batch === spec.batch) this.#dropOf(found);
   }
 
   #hostChanged(name: string): void {
@@ -230,6 +247,7 @@ export class StandingMoves {
       else users.add(found);
     }
     for (const { name } of found.move.claims) this.#foundByClaim.set(name, found);
+    this.#targets.put(found);
     this.#tell(found);
   }
 
@@ -241,6 +259,7 @@ export class StandingMoves {
       if (users?.delete(found) && users.size === 0) this.#foundByTarget.delete(name);
     }
     for (const { name } of found.move.claims) this.#foundByClaim.delete(name);
+    this.#targets.dropped(found.move.batch);
     this.#tell(found);
   }
 

@@ -21,6 +21,7 @@ export function blockOf(held: Held, action: PlannedAction, context: Context): Ob
     uninitialized(held) ??
     annotated(held, context.now) ??
     awaited(held, context.picture) ??
+    taking(held, action, context.picture) ??
     expected(held.node, context.picture) ??
     (goesEventually(held.claim, action) ? undefined : heldByPods(held, context))
   );
@@ -63,6 +64,15 @@ function awaited({ node, claim }: Held, picture: Picture): Objection | undefined
   if (action === undefined) return undefined;
   const message = `Node ${node.name} is to take the pods of node ${action.spec.node.name} (NodeAction ${action.name}).`;
   return { code: "awaited-as-replacement", message, liftedBy: `the end of NodeAction ${action.name}` };
+}
+
+/** Pods are on their way to it: for want of use or for money it does not go before they are there. */
+function taking({ node }: Held, action: PlannedAction, picture: Picture): Objection | undefined {
+  if (action !== "Emptiness" && action !== "Consolidation") return undefined;
+  const taker = picture.goingOnto(node.name);
+  if (taker === undefined || taker.spec.node.uid === node.uid) return undefined;
+  const message = `Node ${node.name} is to take pods of node ${taker.spec.node.name} (NodeAction ${taker.name}).`;
+  return { code: "awaited-as-target", message, liftedBy: `the end of NodeAction ${taker.name}` };
 }
 
 function expected(node: NodeView, picture: Picture): Objection | undefined {

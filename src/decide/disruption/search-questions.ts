@@ -56,7 +56,7 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
     yield;
     const claim = ownClaim(node, context);
     const action = picture.openActionOn(node.uid);
-    if (claim !== undefined) totals.add(node, claim);
+    if (claim !== undefined) totals.add(node, claim, isReserved.has(node.name));
     if (action !== undefined && waitsForReplacement(action)) {
       if (isJudgedAgain(action, picture)) addPlan(plans, action);
       else if (picture.moveOf(node.uid)?.batch !== action.spec.batch) addPlan(comingPlans, action);
@@ -123,13 +123,15 @@ class Totals {
     this.#gathering = gathering;
   }
 
-  add({ name, labels }: NodeView, claim: ClaimView): void {
+  /** What was launched in place of others is counted with those, until they are gone. */
+  add({ name, labels }: NodeView, claim: ClaimView, isReserved: boolean): void {
     const { picture, prices } = this.#gathering;
     if (claim.pool === undefined) return;
     const total = this.#byPool.get(claim.pool) ?? { price: 0, disturbance: 0, initialized: 0 };
     this.#byPool.set(claim.pool, total);
-    total.price += prices.of(claim) ?? 0;
     if (labels[initializedKey] === "true") total.initialized++;
+    if (isReserved) return;
+    total.price += prices.of(claim) ?? 0;
     total.disturbance++;
     for (const pod of picture.podsOn(name)) if (isReschedulable(pod)) total.disturbance++;
   }

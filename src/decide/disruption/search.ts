@@ -23,6 +23,7 @@ import type { Saving } from "./consolidation/question.ts";
 import { Promises } from "./search-promises.ts";
 import { type DueNode, gather, type Questions } from "./search-questions.ts";
 import { Prices } from "./search-prices.ts";
+import { pricesOf, unpaidBy } from "./search-worth.ts";
 
 export type MoveSearchInput = {
   readonly picture: ClusterPicture;
@@ -107,7 +108,11 @@ class MoveRun {
     const left = yield* trial.ontoHosts(() => false);
     const stuck = left.map(pod => ({ pod: podKey(pod), short: "no node that is there has room for it" }));
     const action = first.spec.action as Move["action"];
-    this.#note({ batch, action, nodes, claims: [], stuck, places: trial.places(), podCount: trial.podCount });
+    const { podCount } = trial;
+    const price = pricesOf(actions, { picture: this.#input.picture, prices: this.#prices });
+    const unpaid = unpaidBy(actions, price, { podCount, termsByPool: questions.termsByPool });
+    const answer = { batch, action, nodes, claims: [], stuck, places: trial.places(), podCount };
+    this.#note({ ...answer, ...(unpaid === undefined ? {} : { unpaid }) }, price.after);
   }
 
   /** Who will not fit onto what is there goes onto what was launched for them. */
