@@ -218,7 +218,7 @@ class Shell implements Controller {
     this.#isStopped = true;
     this.#loop.stop();
     this.#staleness.stop();
-    await this.#dispatch.lanes.idle();
+    await this.#dispatch.stop();
     for (const { fed } of this.#kinds) fed.stop();
     this.#remediations?.stop();
     for (const resolve of this.#whenIdle.splice(0)) resolve();

@@ -70,6 +70,8 @@ export class Dispatch {
     this.lanes = new Lanes({
       clock,
       random,
+      taken: ({ command }) => this.#expect(command),
+      mayBegin: ({ command, epoch }) => leadership.epoch === epoch && this.#hold(command) === undefined,
       run: (errand, signal) => this.#execute(errand, signal),
       // What an earlier term left open is told by the lists that begin the next.
       mayResend: ({ epoch }) => leadership.epoch === epoch,
@@ -110,6 +112,12 @@ export class Dispatch {
       if (this.lanes.offer(errand)) journal({ at: now, event: "decided", rule, subject, command });
       else counts.withheld++;
     }
+  }
+
+  /** Nothing more is begun; resolves when what is in hand has ended. */
+  stop(): Promise<void> {
+    for (const { command } of this.lanes.leaveLine()) this.#options.picture.unexpect(command);
+    return this.lanes.idle();
   }
 
   /** Nothing of an earlier term is pursued. */
@@ -169,13 +177,16 @@ export class Dispatch {
     else this.#shown.set(key, new Set(texts.keys()));
   }
 
+  #expect(command: Command): void {
+    const { picture, clock, changed } = this.#options;
+    if (!laidOver.has(command.kind)) return;
+    picture.expect(command, clock.now());
+    changed();
+  }
+
   #execute({ command, epoch }: Errand, signal: AbortSignal): Promise<Outcome> {
     const { api, provider, picture, clock, settings, leadership, remembering } = this.#options;
     const guard = { signal, isInTerm: () => leadership.epoch === epoch };
-    if (laidOver.has(command.kind)) {
-      picture.expect(command, clock.now());
-      changed();
-    }
     const parts = {
       picture,
       clock,

@@ -10,15 +10,21 @@ let lanes: Lanes;
 let running: Running[];
 let ended: Ended[];
 let inTerm: boolean;
+let mayBegin: boolean;
+let taken: Errand[];
 
 beforeEach(() => {
   clock = new ManualClock();
   running = [];
   ended = [];
   inTerm = true;
+  mayBegin = true;
+  taken = [];
   lanes = new Lanes({
     clock,
     random: () => 0.5,
+    taken: one => taken.push(one),
+    mayBegin: () => mayBegin,
     mayResend: () => inTerm,
     ended: end => ended.push(end),
     run: (errand, signal) =>
@@ -73,23 +79,70 @@ describe("lanes", () => {
     expect(lanes.takeForRoom()).toEqual(["claim/third"]);
   });
 
-  test("give room to who opens actions first, then to who starts them, then to pods, whoever came before", async () => {
+  describe("with no room left", () => {
+    const spec = {} as Extract<Command, { kind: "open-action" }>["spec"];
+    const entry = (name: string) => errand({ kind: "open-action", name, spec, phase: "Pending", why: "" }, "cluster");
+    const namesRunning = () => running.slice(32).map(({ errand: { command } }) => "name" in command && command.name);
+
+    beforeEach(() => {
+      for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
+      for (const name of ["a", "b", "c"]) expect(lanes.offer(entry(name))).toBe(true);
+    });
+
+    test("take entries of the ledger on at once, and begin them one by one as others end", async () => {
+      expect(taken).toHaveLength(35);
+      expect(namesRunning()).toEqual([]);
+      expect(lanes.offer(entry("a"))).toBe(false);
+      await end(7, done);
+      expect(namesRunning()).toEqual(["a"]);
+      expect(lanes.runningCount).toBe(32);
+      await end(8, done);
+      await end(9, done);
+      await end(10, done);
+      expect(namesRunning()).toEqual(["a", "b", "c"]);
+      expect([lanes.runningCount, taken.length]).toEqual([31, 35]);
+    });
+
+    test("begin none that is held by now: it has come to nothing, and whoever wanted it is asked", async () => {
+      mayBegin = false;
+      await end(0, done);
+      expect(namesRunning()).toEqual([]);
+      expect(ended.map(({ errand: { command }, outcome }) => [command.kind, outcome.result])).toEqual([
+        ["look-up-instance", "done"],
+        ...["a", "b", "c"].map(() => ["open-action", "stale"]),
+      ]);
+      expect(lanes.ready().subjects).toContain("cluster");
+    });
+
+    test("let those in line go with their term, or when nothing more is to begin", async () => {
+      expect(lanes.leaveLine().map(({ command }) => command)).toMatchObject([
+        { name: "a" },
+        { name: "b" },
+        { name: "c" },
+      ]);
+      expect(lanes.offer(entry("d"))).toBe(true);
+      expect(lanes.reset().map(({ command }) => command)).toMatchObject([{ name: "d" }]);
+      for (let index = 0; index < 32; index++) await end(index, done);
+      expect([lanes.runningCount, running.length]).toEqual([0, 32]);
+      expect(lanes.offer(entry("a"))).toBe(true);
+    });
+  });
+
+  test("give room to who starts actions first, then to pods, whoever came before", async () => {
     for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
     const start = (name: string) =>
       errand({ kind: "start-action", action: { name, uid: "u" }, why: "" }, `action/${name}`);
     const pod = { namespace: "default", name: "p", uid: "u" };
-    const spec = {} as Extract<Command, { kind: "open-action" }>["spec"];
     const late: readonly Errand[] = [
       { ...update("first"), subject: "claim/first" },
       start("a"),
       { ...update("second"), subject: "claim/second" },
       errand({ kind: "delete-pod", pod, deadline: 0, why: "" }, "claim/second"),
-      errand({ kind: "open-action", name: "c", spec, phase: "Pending", why: "" }, "cluster"),
       start("b"),
     ];
     for (const one of late) expect(lanes.offer(one)).toBe(false);
-    for (const index of [0, 1, 2, 3]) await end(index, done);
-    expect(lanes.takeForRoom()).toEqual(["cluster", "action/a", "action/b", "claim/second"]);
+    for (const index of [0, 1, 2]) await end(index, done);
+    expect(lanes.takeForRoom()).toEqual(["action/a", "action/b", "claim/second"]);
     expect(lanes.takeForRoom()).toEqual(["claim/first"]);
   });
 

@@ -1,6 +1,7 @@
 // Commands on their way: one at a time on each object, a bounded number in all, each with its time-out. A command that
 // cannot start now is not kept: whoever wanted it is named again when it could, and decides anew. Only one whose result
-// is unknown and whose effect the picture already carries is sent again as it was, until the answer is definite.
+// is unknown and whose effect the picture already carries is sent again as it was, until the answer is definite; and
+// entries of the ledger wait in line for room, counted: nothing is taken away by them.
 
 import type { Instant, Millis } from "../api/time.ts";
 import { type Command, type CommandKind, laneOf, type Outcome } from "../decide/decision.ts";
@@ -29,6 +30,10 @@ export type Ended = {
 
 type LanesOptions = {
   readonly clock: Clock;
+  /** Taken on: it runs now, or as soon as there is room. */
+  readonly taken: (errand: Errand) => void;
+  /** Whether one that has waited in line may still be begun. */
+  readonly mayBegin: (errand: Errand) => boolean;
   readonly run: (errand: Errand, signal: AbortSignal) => Promise<Outcome>;
   /** Whether one with an unknown result may be sent again as it is. */
   readonly mayResend: (errand: Errand) => boolean;
@@ -63,9 +68,18 @@ const forgetAfterMs: Millis = 600_000;
  */
 export const laidOver: ReadonlySet<CommandKind> = new Set<CommandKind>(["open-action", "create-claim", "delete-claim"]);
 
+/**
+ * They wait in line instead of being decided anew: of hundreds that are granted in one turn all are counted at once, and
+ * the arbiter need not weigh them again whenever there is room for a few.
+ */
+const inLine: ReadonlySet<CommandKind> = new Set<CommandKind>(["open-action"]);
+
+type InLine = { readonly name: string; readonly lane: Lane; readonly errand: Errand };
+
 export class Lanes {
   readonly #options: LanesOptions;
   readonly #laneByName = new Map<string, Lane>();
+  #line: InLine[] = [];
   /** By the monotonic clock: a wall clock that is set back makes nobody wait. */
   readonly #wakes = new Wakes<string>();
   /** With the urgency of what they want; among equals first come, first served when there is room again. */
@@ -114,12 +128,19 @@ export class Lanes {
       if (!isTaken) this.#wakes.set(name, startAt);
       return false;
     }
+    if (this.room === 0 && inLine.has(errand.command.kind)) {
+      lane.running = errand;
+      this.#options.taken(errand);
+      this.#line.push({ name, lane, errand });
+      return true;
+    }
     if (this.room === 0) {
       const known = this.#waitingForRoom.get(errand.subject) ?? Number.POSITIVE_INFINITY;
       this.#waitingForRoom.set(errand.subject, Math.min(known, urgencyOf(errand.command)));
       this.postpone(errand);
       return false;
     }
+    this.#options.taken(errand);
     void this.#run(name, lane, errand);
     return true;
   }
@@ -154,9 +175,17 @@ export class Lanes {
     return taken;
   }
 
+  /** Nothing that waits in line is begun any more. */
+  leaveLine(): Errand[] {
+    const line = this.#line;
+    this.#line = [];
+    for (const { lane } of line) delete lane.running;
+    return line.map(({ errand }) => errand);
+  }
+
   /** A new term: nobody of the last one waits. What it left unresolved is told by the lists that begin the new one. */
   reset(): Errand[] {
-    const unresolved: Errand[] = [];
+    const unresolved = this.leaveLine();
     for (const lane of this.#laneByName.values()) {
       if (lane.unresolved !== undefined) unresolved.push(lane.unresolved);
       delete lane.unresolved;
@@ -195,7 +224,21 @@ export class Lanes {
     delete lane.running;
     this.#runningCount--;
     this.#ended(name, lane, { errand, outcome, startedAt });
+    this.#beginNext();
     if (this.#runningCount === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  #beginNext(): void {
+    while (this.room > 0) {
+      const next = this.#line.shift();
+      if (next === undefined) return;
+      const { name, lane, errand } = next;
+      if (this.#options.mayBegin(errand)) void this.#run(name, lane, errand);
+      else {
+        delete lane.running;
+        this.#ended(name, lane, { errand, outcome: { result: "stale" }, startedAt: this.#options.clock.monotonic() });
+      }
+    }
   }
 
   #ended(name: string, lane: Lane, run: { errand: Errand; outcome: Outcome; startedAt: Millis }): void {

@@ -2,6 +2,7 @@
 // the provider and our own calls have said. Tells who must be looked at again; decides nothing.
 
 import type { KubeObject } from "../api/meta.ts";
+import { isEqual } from "../api/schema/correlate.ts";
 import type { Instant, Millis } from "../api/time.ts";
 import { CheckFeeds } from "./check-feeds.ts";
 import {
@@ -225,9 +226,11 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     return {
       project: (raw, previous) => {
         const view = this.#project[kind](raw, previous);
-        this.#inFlight[kind].saw(identityOf(view), raw.metadata.resourceVersion);
+        const identity = identityOf(view);
+        this.#inFlight[kind].saw(identity, raw.metadata.resourceVersion);
         // No handler will be called, and yet the watch may have caught up with a write of ours.
         if (view === previous) this.put(kind, view);
+        else if (this.#inFlight[kind].liesOver(identity)) return this.#asShown(kind, view);
         return view;
       },
       handlers: {
@@ -379,6 +382,13 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     this.#moves.changed(kind, { before, after });
     this.#tell(kind, { before, after });
     this.#mark(concernedByChange(this, kind, { before, after }));
+  }
+
+  // Where the watch brings what an answer to us has shown before, it stays that view: nobody need look again.
+  #asShown<K extends Kind>(kind: K, view: ViewByKind[K]): ViewByKind[K] {
+    const { name, namespace } = identityOf(view);
+    const shown = this.get(kind, name, namespace);
+    return shown !== undefined && isEqual(shown, view) ? shown : view;
   }
 
   #expectedElsewhere(pod: PodView): void {

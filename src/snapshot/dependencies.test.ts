@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { formatTime } from "../api/time.ts";
 import {
   aBudget,
   aClaim,
@@ -131,9 +132,15 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
     ["claim/n", "pool/p", "cluster"],
   ],
   [
-    "a claim that starts to go: the open actions of its pool, whose surplus is another",
-    p => p.put("claim", aClaim("b", { pool: "p", deletingSince: t0 })),
-    ["claim/b", "pool/p", "node/b", "cluster", "action/going"],
+    "a claim that starts to go: what is to begin in its pool by choice, whose surplus is another; not its repairs",
+    p => {
+      p.put("action", anAction("surplus", { node: "c", spec: { action: "ScaleDown", nodePool: "p" } }));
+      const begun = { action: "ScaleDown", nodePool: "p" } as const;
+      p.put("action", anAction("begun", { node: "d", spec: begun, status: { startedAt: formatTime(t0) } }));
+      p.takeDirty();
+      p.put("claim", aClaim("b", { pool: "p", deletingSince: t0 }));
+    },
+    ["claim/b", "pool/p", "node/b", "cluster", "action/surplus"],
   ],
   [
     "a claim with an action: the action",

@@ -119,7 +119,9 @@ function seenByPool(claim: ClaimView | undefined): unknown {
 function* bySurplus(picture: IndexedPicture, { before, after }: Change<ClaimView>): Subjects {
   const stays = (claim: ClaimView | undefined) => (claim?.deletingSince === undefined ? claim?.pool : undefined);
   if (stays(before) === stays(after)) return;
-  for (const pool of [stays(before), stays(after)]) yield* picture.openActionsOfPool(pool).map(actionSubject);
+  for (const pool of [stays(before), stays(after)]) {
+    yield* picture.openActionsOfPool(pool).filter(isHeldByNumbers).map(actionSubject);
+  }
 }
 
 // Whether a claim is the only one whose node has vanished, in its pool and among all, is told by the others that say so.
@@ -247,6 +249,14 @@ function* byAction(picture: IndexedPicture, change: Change<ActionView>): Subject
 function isPendingScaleDown({ spec, status }: ActionView): boolean {
   return spec.action === "ScaleDown" && status.startedAt === undefined;
 }
+
+// Whoever is sick or deleted goes whatever the numbers of its pool are, and what has begun goes on.
+function isHeldByNumbers({ spec, status }: ActionView): boolean {
+  const reasons = [spec, ...(spec.joined ?? [])].map(({ action }) => action);
+  return status.startedAt === undefined && !reasons.every(action => byNeed.has(action));
+}
+
+const byNeed: ReadonlySet<string> = new Set(["Repair", "Remediation", "Deletion"]);
 
 // Budgets hold up drains, and keep from going what has not begun to.
 function byBudget(picture: IndexedPicture, change: Change<DisruptionBudgetView>): Subjects {

@@ -24,6 +24,8 @@ type Entry<V> = {
 export class InFlight<V extends View | CheckedView> {
   // Only of objects over which something lies.
   readonly #entries = new Map<string, Entry<V>>();
+  /** Where the effects of each command lie. */
+  readonly #expectedBy = new Map<string, Identity>();
   // A uid never comes back: an event or an answer that speaks of one of these is late.
   readonly #gone = new Set<string>();
 
@@ -31,6 +33,11 @@ export class InFlight<V extends View | CheckedView> {
   saw(identity: Identity, version: string): void {
     const entry = this.#entries.get(keyOf(identity));
     if (entry !== undefined) entry.seen = version;
+  }
+
+  /** What is shown of it may be more than the watch has brought. */
+  liesOver(identity: Identity): boolean {
+    return this.#entries.has(keyOf(identity));
   }
 
   watched(view: V, shown: V | undefined): V | undefined {
@@ -86,20 +93,18 @@ export class InFlight<V extends View | CheckedView> {
   expect(identity: Identity, { by, effect, shown }: { by: string; effect: Effect<V>; shown: V | undefined }) {
     const entry = this.#entryOf(identity, shown);
     entry.effects.set(by, effect);
+    this.#expectedBy.set(by, identity);
     return this.#resolve(identity, entry);
   }
 
-  /** Where the effects of a command lie. */
   expectedBy(command: string): Identity | undefined {
-    const found = [...this.#entries].find(([, { effects }]) => effects.has(command));
-    if (found === undefined) return undefined;
-    const [namespace = "", name = ""] = found[0].split("/");
-    return { namespace, name, uid: "" };
+    return this.#expectedBy.get(command);
   }
 
   unexpect(identity: Identity, command: string, shown: V | undefined): V | undefined {
     const entry = this.#entryOf(identity, shown);
     entry.effects.delete(command);
+    this.#expectedBy.delete(command);
     return this.#resolve(identity, entry);
   }
 
@@ -128,7 +133,10 @@ export class InFlight<V extends View | CheckedView> {
     let view = entry.written === undefined ? watched : entry.written.view;
     for (const [command, effect] of entry.effects) {
       const next = effect(view);
-      if (next === view) entry.effects.delete(command);
+      if (next === view) {
+        entry.effects.delete(command);
+        this.#expectedBy.delete(command);
+      }
       view = next;
     }
     const isNeeded = isHidden || entry.written !== undefined || entry.effects.size > 0;

@@ -490,6 +490,8 @@ function aroundAction(picture: ClusterPicture, action: ActionView): unknown {
   const named = claim && picture.claim(claim.name);
   const isOpen = picture.openActions().includes(action);
   const pool = nodePool === undefined ? undefined : picture.pool(nodePool);
+  // What is sick or deleted goes whatever the numbers of its pool are, and what has begun goes on.
+  const isChosen = !["Repair", "Remediation", "Deletion"].includes(action.spec.action) && !action.status.startedAt;
   const staying = picture
     .claimsOfPool(nodePool ?? "")
     .filter(({ deletingSince }) => deletingSince === undefined).length;
@@ -500,7 +502,7 @@ function aroundAction(picture: ClusterPicture, action: ActionView): unknown {
     replacements.map(one => picture.claim(one.name)),
     named?.providerID && picture.instance(named.providerID),
     picture.failure(`action/${action.name}`),
-    isOpen ? [picture.staleness, picture.safety.policy, pool?.effective, staying] : [],
+    isOpen ? [picture.staleness, picture.safety.policy, pool?.effective, isChosen ? staying : 0] : [],
   ];
 }
 
