@@ -23,6 +23,11 @@ export const offlineCodes = {
   shadowed: { severity: "warning", when: "an earlier repair policy matches whatever this one would" },
   "values-ignored": { severity: "warning", when: "Exists or DoesNotExist stands beside values" },
   ignored: { severity: "warning", when: "consolidation is set on a pool with replicas" },
+  "template-twice": { severity: "error", when: "two steps of a health check use the same template" },
+  "kind-twice": {
+    severity: "warning",
+    when: "two steps use templates of one kind, which needs multiple-templates-support on each of them",
+  },
   "selects-all": { severity: "warning", when: "a health check has no selector" },
 } as const satisfies Record<string, { severity: Severity; when: string }>;
 

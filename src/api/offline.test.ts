@@ -256,6 +256,16 @@ test("consolidation of a pool with replicas is ignored", () => {
 describe("a health check", () => {
   const workers = { matchExpressions: [{ key: "node-role.kubernetes.io/worker", operator: "Exists" }] };
   const all = "warning selects-all spec.selector";
+  const shut = "warning without-effect spec.maxUnhealthy";
+  const second = "spec.escalatingRemediations[1].remediationTemplate";
+  const fence = { apiVersion: "fence.example.org/v1", kind: "FenceRemediationTemplate", name: "a" };
+  const steps = (...templates: readonly object[]) => ({
+    escalatingRemediations: templates.map((remediationTemplate, order) => ({
+      remediationTemplate,
+      order,
+      timeout: "5m",
+    })),
+  });
 
   test.each<[string, Record<string, unknown>, string[]]>([
     ["in order", { selector: workers, maxUnhealthy: "49%" }, []],
@@ -276,12 +286,31 @@ describe("a health check", () => {
       { selector: workers, unhealthyConditions: [{ type: "Ready", status: "false", duration: "300s" }] },
       ["warning without-effect spec.unhealthyConditions[0].status"],
     ],
+    ["that allows no unhealthy node", { selector: workers, maxUnhealthy: "0" }, [shut]],
+    ["that allows none of a hundred", { selector: workers, maxUnhealthy: "0%" }, [shut]],
+    ["that allows at least one, as percentages do", { selector: workers, maxUnhealthy: "1%" }, []],
     [
-      "that allows no unhealthy node",
-      { selector: workers, maxUnhealthy: "0" },
-      ["warning without-effect spec.maxUnhealthy"],
+      "with a template of no group",
+      { selector: workers, remediationTemplate: { ...fence, apiVersion: "v1" } },
+      ["warning without-effect spec.remediationTemplate.apiVersion"],
     ],
-    ["that allows at least one, as percentages do", { selector: workers, maxUnhealthy: "0%" }, []],
+    [
+      "with a template of no kind",
+      { selector: workers, remediationTemplate: { ...fence, kind: "Template" } },
+      ["warning without-effect spec.remediationTemplate.kind"],
+    ],
+    ["with the same template twice", { selector: workers, ...steps(fence, fence) }, [`error template-twice ${second}`]],
+    [
+      "with two of one kind",
+      { selector: workers, ...steps(fence, { ...fence, name: "b" }) },
+      [`warning kind-twice ${second}`],
+    ],
+    [
+      "with two of one name in two namespaces",
+      { selector: workers, ...steps(fence, { ...fence, namespace: "b" }) },
+      [`warning kind-twice ${second}`],
+    ],
+    ["with two kinds", { selector: workers, ...steps(fence, { ...fence, kind: "BootRemediationTemplate" }) }, []],
     ["that wants all healthy", { selector: workers, minHealthy: "100%" }, ["warning without-effect spec.minHealthy"]],
   ])("%s", (_, spec, expected) => {
     expect(told("NodeHealthCheck", spec)).toEqual(expected);

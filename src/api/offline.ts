@@ -1,16 +1,15 @@
 // What no API server refuses and we still know: texts that a pattern cannot judge, and policies that are legal but mean
 // something else than their author thinks. The command line shows it before, the controller as a condition after.
 
-import { parseAmount } from "./amount.ts";
 import { kinds } from "./kinds.ts";
 import type { NodeClaimSpec } from "./node-claim.ts";
 import type { NodeHealthCheckSpec } from "./node-health-check.ts";
 import type { NodePoolSpec } from "./node-pool.ts";
 import { finding, type OfflineFinding } from "./offline-finding.ts";
+import { nodeHealthCheckFindings, selectorFindings } from "./offline-health-check.ts";
 import { nodeClaimFindings, nodePoolFindings } from "./offline-node-pool.ts";
 import { badTexts } from "./offline-texts.ts";
 import { clusterUpgradeAnnotation, type SafetyPolicySpec } from "./safety-policy.ts";
-import { selectorOf } from "./selector.ts";
 import { parseTime } from "./time.ts";
 
 export type { OfflineFinding } from "./offline-finding.ts";
@@ -42,49 +41,6 @@ function annotationsOf(object: Readonly<Record<string, unknown>>): Record<string
   return (object["metadata"] as { annotations?: Record<string, string> } | undefined)?.annotations ?? {};
 }
 
-function nodeHealthCheckFindings(spec: NodeHealthCheckSpec): OfflineFinding[] {
-  const { selector, unhealthyConditions } = spec;
-  const findings = selectorFindings(selector, "spec.selector");
-  if (Object.keys(selector?.matchLabels ?? {}).length + (selector?.matchExpressions ?? []).length === 0) {
-    findings.push(
-      finding("spec.selector", "selects-all", "without a selector every node is checked, control plane included"),
-    );
-  }
-  if (unhealthyConditions?.length === 0) {
-    findings.push(
-      finding(
-        "spec.unhealthyConditions",
-        "without-effect",
-        "with an empty list no node is ever unhealthy; leave the field out for the defaults",
-      ),
-    );
-  }
-  return [...findings, ...unhealthyConditionFindings(unhealthyConditions ?? []), ...gateShut(spec)];
-}
-
-function unhealthyConditionFindings(
-  conditions: NonNullable<NodeHealthCheckSpec["unhealthyConditions"]>,
-): OfflineFinding[] {
-  return conditions.flatMap(({ status }, index) => {
-    if (["True", "False", "Unknown"].includes(status)) return [];
-    const path = `spec.unhealthyConditions[${index}].status`;
-    return [finding(path, "without-effect", `a condition is True, False or Unknown, so "${status}" is never seen`)];
-  });
-}
-
-function gateShut({ maxUnhealthy, minHealthy }: NodeHealthCheckSpec): OfflineFinding[] {
-  const none = "no node may be unhealthy, so nothing is ever remediated";
-  const max = parseAmount(maxUnhealthy);
-  if (max.ok && "count" in max.value && max.value.count === 0) {
-    return [finding("spec.maxUnhealthy", "without-effect", none)];
-  }
-  const min = parseAmount(minHealthy);
-  if (min.ok && "percent" in min.value && min.value.percent === 100) {
-    return [finding("spec.minHealthy", "without-effect", none)];
-  }
-  return [];
-}
-
 function safetyPolicyFindings(spec: SafetyPolicySpec, annotations: Record<string, string>): OfflineFinding[] {
   const findings = selectorFindings(spec.untouchable, "spec.untouchable");
   const deadline = annotations[clusterUpgradeAnnotation];
@@ -93,9 +49,4 @@ function safetyPolicyFindings(spec: SafetyPolicySpec, annotations: Record<string
     findings.push(finding(path, "bad-deadline", `"${deadline}" is no time; write it as 2006-01-02T15:04:05Z`));
   }
   return findings;
-}
-
-function selectorFindings(selector: NodeHealthCheckSpec["selector"], path: string): OfflineFinding[] {
-  const parsed = selectorOf(selector ?? {});
-  return parsed.ok ? [] : [finding(path, "bad-selector", parsed.error)];
 }

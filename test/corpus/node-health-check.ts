@@ -71,6 +71,7 @@ const spec: Table = {
 
 const deletesMachines = { ...template, kind: "MachineDeletionRemediationTemplate" };
 const step = { remediationTemplate: template, order: 1, timeout: "10m" };
+const stepBy = (name: string, order: number) => ({ ...step, order, remediationTemplate: { ...template, name } });
 
 const exclusions: Table = {
   title: "what excludes what in a health check",
@@ -99,14 +100,14 @@ const escalations: Table = {
   entries: [
     ...at(escalating, "spec.escalatingRemediations", [
       good("one", [step]),
-      good("out of order", [{ ...step, order: 2 }, step]),
+      good("out of order", [stepBy("b", 2), step]),
       good(
         "of 100",
-        Array.from({ length: 100 }, (_, order) => ({ ...step, order })),
+        Array.from({ length: 100 }, (_, order) => stepBy(`t${order}`, order)),
       ),
       bad(
         "of 101",
-        Array.from({ length: 101 }, (_, order) => ({ ...step, order })),
+        Array.from({ length: 101 }, (_, order) => stepBy(`t${order}`, order)),
       ),
       bad("an order twice", [step, { ...step, timeout: "5m" }], "[1]"),
       ...item([

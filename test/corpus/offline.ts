@@ -59,6 +59,8 @@ const texts = [
 
 const taint = { key: "a", effect: "NoSchedule" };
 
+const replace = { apiVersion: "fettle.dev/v1alpha1", kind: "ReplaceRemediationTemplate", name: "default" };
+
 const objects = [
   ...at(pool, "spec.template.spec.taints", [
     offline("a key and effect twice", [taint, { ...taint, value: "b" }], "[1]"),
@@ -80,6 +82,13 @@ const objects = [
     offline("an annotation that is no key", { annotations: { "a b": "" } }, "annotations.a b"),
   ]),
   ...at(least.nodeHealthCheck(), "spec.selector", [offline("a label that cannot be", { matchLabels: { "a b": "c" } })]),
+  ...at(whole("node-health-check-other-names"), "spec.escalatingRemediations", [
+    offline(
+      "a template twice",
+      [1, 2].map(order => ({ remediationTemplate: replace, order, timeout: "10m" })),
+      "[1].remediationTemplate",
+    ),
+  ]),
   ...at(least.safetyPolicy(), "spec.untouchable", [
     offline("a label that cannot be", { matchLabels: { "a/b/c": "" } }),
   ]),

@@ -334,9 +334,9 @@ describe("what disables a check", () => {
       expect(reason({ checks, templates })).toBe("RemediationTemplateInvalid");
     });
 
-    test("or one is used twice", () => {
+    test("or one is used twice, whatever it says", () => {
       const templates = [aTemplate("one", { supportsMultiple: true })];
-      expect(reason({ checks: [twice(["one", "one"])], templates })).toBe("RemediationTemplateInvalid");
+      expect(reason({ checks: [twice(["one", "one"])], templates })).toBe("InvalidNodeHealthCheck");
     });
   });
 

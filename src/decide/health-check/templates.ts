@@ -64,10 +64,6 @@ function multiplicity(
     one => one.template.kind === template.kind && one.template.apiVersion === template.apiVersion,
   );
   if (same.length < 2) return undefined;
-  const names = new Set(same.map(one => `${one.template.namespace ?? ""}/${one.template.name}`));
-  if (names.size < same.length) {
-    return invalid(`${template.kind} ${template.name} is used twice.`, "another template for the second use");
-  }
   const unfit = same.find(one => checks.template(one.template)?.supportsMultiple !== true);
   if (unfit === undefined) return undefined;
   const key = "remediation.medik8s.io/multiple-templates-support";
