@@ -327,7 +327,12 @@ describe("an action of a plan is given up, and its node stays", () => {
   const given = (why: string) => ["Abandoned", `Given up before it began: ${why}.`];
 
   test.each<[string, ActionView, readonly ClaimView[], string]>([
-    ["its replacement was never made and nobody knows how", plan(), [old], "its replacement r was never launched"],
+    [
+      "its replacement was never made and nobody knows how",
+      plan(),
+      [old],
+      "what was found for it stood no longer before its replacement r was made",
+    ],
     ["its replacement has gone", waiting(), [old], "its replacement r has gone again"],
     [
       "its replacement is deleted",

@@ -80,7 +80,7 @@ function stateOf(name: string, action: ActionView, context: Context): State {
   if (claim === undefined) {
     if (isLaunched(action)) return { failure: `its replacement ${name} has gone again` };
     const isOffered = plannedFor(action, picture).some(planned => planned.name === name);
-    if (!isOffered) return { failure: `its replacement ${name} was never launched` };
+    if (!isOffered) return { failure: `what was found for it stood no longer before its replacement ${name} was made` };
     const held = policyHold(action.spec, context);
     const why = held === undefined ? "" : ` (${bare(held.message)})`;
     return { name, message: `NodeClaim ${name} is to be made${why}`, until: launchUntil, isMade: false };

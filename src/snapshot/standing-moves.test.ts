@@ -256,3 +256,62 @@ describe("what keeps nodes", () => {
     expect(picture.takeDirty()).toContain("node/c");
   });
 });
+
+describe("a plan that is over", () => {
+  const opened = (more: Parameters<typeof anAction>[1] = {}) =>
+    anAction("consolidation-a", {
+      node: nodeA,
+      phase: "WaitingForReplacement",
+      ...more,
+      spec: { action: "Consolidation", batch: "consolidation-1", ...more.spec },
+    });
+
+  test.each<[string, () => void]>([
+    ["is given up", () => picture.put("action", { ...opened({ phase: "Abandoned" }), ...next })],
+    ["has failed", () => picture.put("action", { ...opened({ phase: "Failed" }), ...next })],
+    ["is deleted by somebody", () => picture.remove("action", opened())],
+  ])("drops its move when it %s: the next try is another one", (_, happens) => {
+    picture.put("action", opened());
+    settled();
+    happens();
+    expect(picture.moveOf(nodeA.uid)).toBeUndefined();
+    expect(picture.takeDirty()).toContain("node/a");
+  });
+
+  test("leaves the move of another batch, and one whose write came to nothing", () => {
+    picture.put("action", opened({ spec: { batch: "consolidation-0" } }));
+    settled();
+    picture.put("action", { ...opened({ phase: "Abandoned", spec: { batch: "consolidation-0" } }), ...next });
+    expect(picture.moveOf(nodeA.uid)).toBeDefined();
+    picture.put("action", { ...opened({ isProvisional: true }), ...next });
+    picture.remove("action", opened({ isProvisional: true }));
+    expect(picture.moveOf(nodeA.uid)).toBeDefined();
+  });
+
+  test("keeps who takes its pods from going, until it is over, whatever becomes of the move", () => {
+    settled();
+    expect(picture.goingOnto("b")).toBeUndefined();
+    picture.put("action", opened());
+    expect(picture.takeDirty()).toContain("node/b");
+    picture.put("claim", aClaim("a", { pool: "general", ...next, deletingSince: t0 }));
+    expect([picture.moveOf(nodeA.uid), picture.goingOnto("b")?.name]).toEqual([undefined, "consolidation-a"]);
+    expect(picture.goingOnto("c")).toBeUndefined();
+    picture.takeDirty();
+    picture.put("action", { ...opened({ phase: "Done" }), ...next });
+    expect(picture.goingOnto("b")).toBeUndefined();
+    expect(picture.takeDirty()).toContain("node/b");
+  });
+
+  test("a move that nobody opened anything for keeps nobody", () => {
+    settled();
+    picture.put("pod", aPod("new", { on: "a" }));
+    picture.put("action", opened());
+    expect(picture.goingOnto("b")).toBeUndefined();
+  });
+
+  test("of a dry run nobody takes the pods", () => {
+    settled();
+    picture.put("action", opened({ spec: { dryRun: true } }));
+    expect(picture.goingOnto("b")).toBeUndefined();
+  });
+});

@@ -270,3 +270,38 @@ describe("with a terminationGracePeriod", () => {
     );
   });
 });
+
+describe("a node that is to take the pods of another", () => {
+  const taking = (action: PlannedAction) => {
+    const move = {
+      batch: "drift-1",
+      action: "Drift",
+      nodes: [{ name: "b", uid: "b-uid" }],
+      claims: [],
+      podCount: 1,
+    } as const;
+    const node = aNode("a");
+    const claim = aClaim("a", { pool: "web" });
+    const pool = aPool("web");
+    const going = anAction("drift-b", { node: "b", spec: { action: "Drift", batch: "drift-1" } });
+    const picture = aWorld({ nodes: [node, aNode("b")], claims: [claim], pools: [pool] });
+    picture.beginMoves();
+    const found = { move: { ...move, price: { before: 1, after: 0 }, stuck: [], at: t0 }, poolVersions: new Map() };
+    const moves = [{ ...found, places: new Map([["default/web", "a"]]) }];
+    picture.settleMoves({ at: t0, moves, stays: new Map(), unanswered: [] });
+    picture.put("action", going);
+    return blockOf({ node, claim, pool }, action, { picture, now: at("1h"), settings, epoch: 1 });
+  };
+
+  test.each<PlannedAction>(["Emptiness", "Consolidation"])("stays for them: %s", action => {
+    expect(taking(action)).toEqual({
+      code: "awaited-as-target",
+      message: "Node a is to take pods of node b (NodeAction drift-b).",
+      liftedBy: "the end of NodeAction drift-b",
+    });
+  });
+
+  test.each<PlannedAction>(["Drift", "Expiration"])("goes all the same where it must: %s", action => {
+    expect(taking(action)).toBe(undefined);
+  });
+});
