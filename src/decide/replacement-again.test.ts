@@ -207,7 +207,13 @@ describe("nothing is launched for a plan", () => {
   const pool = aPool("web");
   const manifest = { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata: { name: "r" } };
   const planned: PlannedClaim = {
-    ...{ name: "r", pool: "web", poolVersion: poolVersion(pool), manifest, pods: [], capacity: {}, at: t0 },
+    name: "r",
+    pool: "web",
+    poolVersion: poolVersion(pool),
+    manifest,
+    pods: [],
+    capacity: {},
+    at: t0,
   };
   const launch = (scene: Scene) => {
     const context = contextOf(pending, { moves: [moveOf({ claims: [planned] })], ...scene });
