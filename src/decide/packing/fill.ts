@@ -21,7 +21,7 @@ export function fill(search: Search, opening: Opening): boolean {
   const { node, type } = opening;
   const room = roomOf(search, opening);
   const refused = new Set<number>();
-  const lanes = search.pending.lanes(search.worth).map(sizes => ({ sizes, next: 0, weighed: [] as Size[] }));
+  const lanes = lanesOf(search);
   const draws: Draw[] = [];
   const drawBySize = new Map<Size, Draw>();
   const choice: Choice = { lane: undefined, at: 0, waste: 0, isOnly: false };
@@ -60,6 +60,25 @@ export function fill(search: Search, opening: Opening): boolean {
   return isRoomy;
 }
 
+/** What an empty room would come to hold with `first` in it, were it not for rules. */
+export function wouldUse(search: Search, whole: Amounts, first: Amounts): Amounts {
+  const room = roomIn(search, whole, first);
+  const lanes = lanesOf(search);
+  const choice: Choice = { lane: undefined, at: 0, waste: 0, isOnly: false };
+  const taken: { size: Size; count: number }[] = [];
+  for (;;) {
+    choose(search, lanes, { room, choice });
+    const size = choice.lane?.weighed[choice.at];
+    if (size === undefined) break;
+    const count = choice.isOnly ? Math.min(size.left, countOf(size, room.free)) : 1;
+    take(room, size, count);
+    size.left -= count;
+    taken.push({ size, count });
+  }
+  for (const { size, count } of taken) size.left += count;
+  return Float64Array.from(whole, (amount, r) => amount - (room.free[r] ?? 0));
+}
+
 /** Pods of a plain class that are to be put on the node together. */
 type Draw = { readonly one: PodClass; readonly state: State; readonly pods: Pod[] };
 
@@ -67,12 +86,19 @@ type Draw = { readonly one: PodClass; readonly state: State; readonly pods: Pod[
 type Room = { readonly free: Float64Array; readonly gains: Float64Array; readonly scale: Float64Array };
 
 function roomOf(search: Search, { node, type }: Opening): Room {
-  const room = node.template.room[type] ?? new Float64Array(0);
+  return roomIn(search, search.rooms(node.template)[type] ?? new Float64Array(0), node.used);
+}
+
+function roomIn(search: Search, whole: Amounts, used: Amounts): Room {
   return {
-    free: Float64Array.from(room, (amount, r) => amount - (node.used[r] ?? 0)),
-    gains: Float64Array.from(room, (amount, r) => (search.worth[r] ?? 0) * amount),
-    scale: Float64Array.from(room, amount => (amount > 0 ? 1 / amount : 0)),
+    free: Float64Array.from(whole, (amount, r) => amount - (used[r] ?? 0)),
+    gains: Float64Array.from(whole, (amount, r) => (search.worth[r] ?? 0) * amount),
+    scale: Float64Array.from(whole, amount => (amount > 0 ? 1 / amount : 0)),
   };
+}
+
+function lanesOf(search: Search): Lane[] {
+  return search.pending.lanes(search.worth).map(sizes => ({ sizes, next: 0, weighed: [] }));
 }
 
 /** One pod; where there is nothing else to choose, as many as fit. */

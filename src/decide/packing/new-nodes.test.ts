@@ -1,5 +1,6 @@
 // Nodes to be made: pools, types, offerings, limits, daemons; and nodes on their way.
 import { expect, test } from "vitest";
+import type { InstanceType } from "../../api/instance-type.ts";
 import { instanceTypeKey, nodePoolKey, zoneKey } from "../../api/node.ts";
 import type { UpcomingNode } from "./problem.ts";
 import { aNode, aPod, aPool, answerTo, aType, type PodInput, unplacedNames, whereabouts } from "./test-worlds.ts";
@@ -25,6 +26,40 @@ test("pods are packed by price: one machine filled rather than two half empty", 
   ];
   const { newNodes } = answerTo({ pools, pods: many(8, { requests: { cpu: "1" } }) });
   expect(newNodes.map(({ instanceTypes, price }) => [instanceTypes, price])).toEqual([[["l"], 8]]);
+});
+
+test("types are compared by what pods can use of them: of two CPUs less a tenth, pods of half a CPU fill one and a half", () => {
+  const type = (name: string, cpu: number): InstanceType => {
+    const made = aType(name, { cpu });
+    return { ...made, allocatable: { ...made.allocatable, cpu: `${cpu * 1000 - 100}m`, memory: "64Gi" } };
+  };
+  const pools = [aPool("pool", { instanceTypes: [type("two", 2), type("eight", 8)] })];
+  const { newNodes } = answerTo({ pools, pods: many(30, { requests: { cpu: "500m", memory: "1Gi" } }) });
+  expect(newNodes.map(({ instanceTypes, pods }) => [instanceTypes, pods.length])).toEqual([
+    [["eight"], 15],
+    [["eight"], 15],
+  ]);
+});
+
+test("a node is filled on trial for several types and made for the one that pays: ten sizes cost 2 % more than they must", () => {
+  const type = (name: string, cpu: number, gib: number): InstanceType => {
+    const made = aType(name, { cpu, price: cpu * 25 + gib });
+    return { ...made, allocatable: { cpu: `${cpu * 1000 - 100}m`, memory: `${gib * 1024 - 10}Mi`, pods: "110" } };
+  };
+  const types = [1, 2, 4, 8].flatMap(cpu => [2, 4, 8].map(ratio => type(`${cpu}-${ratio}`, cpu, cpu * ratio)));
+  const sizes = ["500m 1", "500m 2", "500m 4", "1 1", "1 2", "1 3", "1 4", "1500m 2", "1500m 3", "2 4"];
+  const pods = sizes.flatMap(size => {
+    const [cpu = "", gib = ""] = size.split(" ");
+    return Array.from({ length: 100 }, (_, index) =>
+      aPod(`${size} ${index}`, { requests: { cpu, memory: `${gib}Gi` } }),
+    );
+  });
+  const { newNodes } = answerTo({ pools: [aPool("pool", { instanceTypes: types })], pods });
+  const cost = newNodes.reduce((sum, { price }) => sum + price, 0);
+  // A machine of 8 CPUs holds seven and a half: 26.8 a CPU and 1 a GiB is what no answer can be below.
+  const bound = 1_050 * ((8 * 25 + 1) / 7.5) + 2_600;
+  expect(cost).toBeGreaterThan(bound);
+  expect(cost).toBeLessThan(1.02 * bound);
 });
 
 test("a label that neither pool nor type speaks of will not be there", () => {

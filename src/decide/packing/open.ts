@@ -2,6 +2,7 @@
 // among types, the one whose room is worth most for its price, as far as what is left to place can use it.
 
 import { admit, type Trouble } from "./admit.ts";
+import { wouldUse } from "./fill.ts";
 import { tooFewValues } from "./min-values.ts";
 import { cheapestType, type OpenNode, typeFits } from "./node-view.ts";
 import type { PodClass } from "./pending.ts";
@@ -70,17 +71,20 @@ function withinLimits({ pool: { template }, limits }: PoolLeft): Uint8Array | un
 
 type Choice = { node: OpenNode; state: State; amounts: Amounts; share: Amounts };
 
-function targetType(search: Search, { node, state, amounts, share }: Choice): number {
+function targetType(search: Search, choice: Choice): number {
+  const { node, state, amounts, share } = choice;
+  const isTrialWorth = search.pending.sizes.length <= sizesMax && search.pending.hostFloor() === 0;
+  if (search.isThorough && search.exact !== undefined && isTrialWorth) return bestFilled(search, choice, search.exact);
   let best = -1;
   let most = -1;
   const ceiling = dot(search.worth, share);
+  const rooms = search.rooms(node.template);
   // By price, so that of types that are equally good the larger is taken: fewer nodes.
   for (const type of state.byPrice) {
     // No type is worth more than all that is left to put on it.
     if (ceiling < most * (1 - 1e-9) * (state.priceByType[type] ?? 0)) break;
     if (!typeFits(node, type, amounts)) continue;
-    const value =
-      usable(search, node.template.room[type] ?? amounts, share) / Math.max(state.priceByType[type] ?? 0, 1e-12);
+    const value = worthIn(search.worth, rooms[type] ?? amounts, share) / priceIn(state, type);
     if (value < most * (1 - 1e-9)) continue;
     best = type;
     most = Math.max(value, most);
@@ -88,12 +92,42 @@ function targetType(search: Search, { node, state, amounts, share }: Choice): nu
   return best;
 }
 
-function yieldOf(search: Search, { node, state, type }: Opening, share: Amounts): number {
-  const price = state.priceByType[type] ?? 1;
-  return usable(search, node.template.room[type] ?? share, share) / Math.max(price, 1e-12);
+/** So many types are filled on trial before one is chosen. */
+const tried = 6;
+/** Of more sizes than this a trial costs more than it saves. */
+const sizesMax = 64;
+
+/** Of the types whose room is worth most, the one that what is left fills best for the price it then has. */
+function bestFilled(search: Search, { node, state, amounts, share }: Choice, exact: Float64Array): number {
+  const rooms = search.rooms(node.template);
+  const values = Array.from(state.byPrice)
+    .filter(type => typeFits(node, type, amounts))
+    .map(type => ({ type, value: worthIn(exact, rooms[type] ?? amounts, share) / priceIn(state, type) }))
+    .sort((a, b) => b.value - a.value || priceIn(state, b.type) - priceIn(state, a.type) || a.type - b.type);
+  let best = -1;
+  let most = -1;
+  for (const { type, value } of values.slice(0, tried)) {
+    if (value <= most) break;
+    const used = wouldUse(search, rooms[type] ?? amounts, amounts);
+    const became = cheapestType(node, state, used);
+    const gained = dot(exact, used) / priceIn(state, became);
+    if (gained <= most * (1 + 1e-9)) continue;
+    best = type;
+    most = gained;
+  }
+  return best;
 }
 
-function usable({ worth }: Search, room: Amounts, share: Amounts): number {
+function priceIn({ priceByType }: State, type: number): number {
+  return Math.max(priceByType[type] ?? 0, 1e-12);
+}
+
+function yieldOf(search: Search, { node, state, type }: Opening, share: Amounts): number {
+  return worthIn(search.worth, search.rooms(node.template)[type] ?? share, share) / priceIn(state, type);
+}
+
+/** Of the room as far as it can be used. */
+function worthIn(worth: Float64Array, room: Amounts, share: Amounts): number {
   let value = 0;
   for (let r = 0; r < worth.length; r++) value += (worth[r] ?? 0) * Math.min(room[r] ?? 0, share[r] ?? 0);
   return value;

@@ -123,6 +123,15 @@ export class Pending {
     this.#lookBySpec.clear();
   }
 
+  /** Of each resource the largest amount of which every size asks for a multiple. */
+  grain(): Amounts {
+    const grain = new Float64Array(this.demand.length);
+    for (const { amounts } of this.sizes) {
+      for (let r = 0; r < amounts.length; r++) grain[r] = commonMeasure(grain[r] ?? 0, amounts[r] ?? 0);
+    }
+    return grain;
+  }
+
   /** Values sizes by the worth of resources and puts them in order, the largest first. */
   *arrange(worthOf: Float64Array, effort: Effort): Generator<void, PodClass[]> {
     this.sizes = yield* largestFirst(this.sizes, worthOf, effort);
@@ -279,6 +288,12 @@ function hasAllocated({ status }: Pod): boolean {
 function isEmpty(labels: Labels | undefined): boolean {
   for (const _ in labels) return false;
   return true;
+}
+
+function commonMeasure(a: number, b: number): number {
+  if (a === 1) return 1;
+  while (b !== 0) [a, b] = [b, a % b];
+  return a;
 }
 
 /** Equal for equal amounts, and rarely else. What is none at the end of the list says nothing. */

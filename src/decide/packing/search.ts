@@ -15,8 +15,8 @@ import type { Pending, PodClass } from "./pending.ts";
 import type { Picture } from "./picture.ts";
 import type { PoolTemplate } from "./pool-template.ts";
 import type { Amounts } from "./resources.ts";
-import type { State } from "./template.ts";
-import { balancedWorth, type Machine } from "./worth.ts";
+import type { State, Template } from "./template.ts";
+import { balanced, evenWorth, type Machine, worth } from "./worth.ts";
 
 export type Placed = { pod: Pod; kind: Kind; target: Target };
 
@@ -30,6 +30,8 @@ export type Opening = { node: OpenNode; state: State; type: number; left: PoolLe
 /** How far a walk over the hosts has come, and how many in a row took no pod. */
 export type Way = { at: number; misses: number };
 
+type SearchOptions = { readonly gone?: ReadonlySet<number> | undefined; readonly isThorough?: boolean };
+
 /** So few pods do not pay for the search of exact prices. */
 const few = 500;
 
@@ -39,8 +41,12 @@ export class Search {
   readonly opened: OpenNode[] = [];
   readonly placed: Placed[] = [];
   readonly pools: PoolLeft[];
-  /** Of each resource; nothing before `price`. */
+  /** Of each resource, to fill machines evenly by; nothing before `price`. */
   worth: Float64Array;
+  /** What the demand itself makes them worth, where that was asked for. */
+  exact: Float64Array | undefined;
+  /** New machines are going to be launched on its word: they are chosen with more care. */
+  readonly isThorough: boolean;
   readonly around: Surroundings;
   readonly settled = new Map<Count, ReadonlySet<number>>();
   /** Effort since it was last asked for, in units of about a microsecond. */
@@ -56,10 +62,13 @@ export class Search {
   nextHost: number;
   readonly #launchable = new Map<Kind, boolean>();
   readonly #gone: ReadonlySet<number>;
+  #grain: Amounts = new Float64Array(0);
+  readonly #roomsByTemplate = new Map<Template, readonly Amounts[]>();
 
-  constructor(picture: Picture, pending: Pending, gone: ReadonlySet<number> = new Set()) {
+  constructor(picture: Picture, pending: Pending, { gone = new Set(), isThorough = false }: SearchOptions = {}) {
     this.picture = picture;
     this.#gone = gone;
+    this.isThorough = isThorough;
     this.pools = picture.pools.map(pool => ({ pool, limits: pool.limits?.slice(), nodes: pool.limitedNodes }));
     this.around = {
       texts: picture.texts,
@@ -74,21 +83,44 @@ export class Search {
 
   /** Finds out what resources are worth, given what is asked for and what could be launched. */
   *price(effort: Effort): Generator<void, void> {
+    this.#grain = this.pending.grain();
     const machines: Machine[] = this.picture.pools.flatMap(({ template }) =>
-      template.room.map((room, type) => ({ room, price: template.root.priceByType[type] ?? Number.POSITIVE_INFINITY })),
+      this.rooms(template).map((room, type) => ({
+        room,
+        price: template.root.priceByType[type] ?? Number.POSITIVE_INFINITY,
+      })),
     );
     const priced = machines.filter(({ price }) => Number.isFinite(price) && price > 0);
-    const { count, demand } = this.pending;
-    const steps = balancedWorth(priced, demand, count > few);
+    const { demand } = this.pending;
+    if (!this.isThorough && this.pending.count <= few) this.worth = evenWorth(priced, demand);
+    else {
+      this.exact = yield* this.#exactWorth(priced, effort);
+      this.worth = balanced(this.exact, priced, demand);
+    }
+    if (!this.worth.some(one => one > 0)) this.worth = demand.map(one => (one > 0 ? 1 / one : 0));
+  }
+
+  *#exactWorth(machines: readonly Machine[], effort: Effort): Generator<void, Float64Array> {
+    const steps = worth(machines, this.pending.demand);
     for (;;) {
       const { done, value } = steps.next();
-      effort.work += priced.length * 5;
-      if (done === true) {
-        this.worth = value.some(one => one > 0) ? value : demand.map(one => (one > 0 ? 1 / one : 0));
-        return;
-      }
+      effort.work += machines.length * 5;
+      if (done === true) return value;
       yield;
     }
+  }
+
+  /**
+   * What of each type's room the pods can use: where all ask for halves of a CPU, four CPUs less a tenth are three and a
+   * half. So types are compared by what they hold, and a node that is as full as it can get counts as full.
+   */
+  rooms(template: Template): readonly Amounts[] {
+    let rooms = this.#roomsByTemplate.get(template);
+    if (rooms === undefined) {
+      rooms = template.room.map(room => inWholes(room, this.#grain));
+      this.#roomsByTemplate.set(template, rooms);
+    }
+    return rooms;
   }
 
   /** Puts as many pods of the class on nodes that exist as they take. */
@@ -300,6 +332,13 @@ export class Search {
     }
     return can;
   }
+}
+
+function inWholes(room: Amounts, grain: Amounts): Amounts {
+  return Float64Array.from(room, (amount, r) => {
+    const one = grain[r] ?? 0;
+    return one > 0 ? Math.floor(amount / one) * one : amount;
+  });
 }
 
 function targetOf({ claim, index }: OpenNode): Target {

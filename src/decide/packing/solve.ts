@@ -40,7 +40,7 @@ export function solveOn(picture: Picture, pods: readonly Pod[], gone?: ReadonlyS
 
 /** The same in slices. Whoever drops it half-way must `return` it: it takes back what it has tried. */
 export function solveInSlices(picture: Picture, pods: readonly Pod[], effort: Effort): Generator<void, Answer> {
-  return asked(picture, pods, { gone: undefined, effort });
+  return asked(picture, pods, { isThorough: true, effort });
 }
 
 export function finished(solver: Solver): Answer {
@@ -66,15 +66,15 @@ function stepped(effort: Effort, run: Generator<void, Answer>): Solver {
 
 function* whole(problem: Problem, effort: Effort): Generator<void, Answer> {
   const picture = yield* buildPicture(problem, effort);
-  const search = new Search(picture, yield* gathered(picture, problem.pods, effort));
+  const search = new Search(picture, yield* gathered(picture, problem.pods, effort), { isThorough: true });
   yield;
   return yield* answerOf(search, yield* place(search, effort), effort);
 }
 
-type Asked = { gone: ReadonlySet<number> | undefined; effort: Effort };
+type Asked = { gone?: ReadonlySet<number> | undefined; isThorough?: boolean; effort: Effort };
 
-function* asked(picture: Picture, pods: readonly Pod[], { gone, effort }: Asked): Generator<void, Answer> {
-  const search = new Search(picture, yield* gathered(picture, pods, effort), gone);
+function* asked(picture: Picture, pods: readonly Pod[], { effort, ...how }: Asked): Generator<void, Answer> {
+  const search = new Search(picture, yield* gathered(picture, pods, effort), how);
   try {
     yield;
     const stuck = yield* place(search, effort);

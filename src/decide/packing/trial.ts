@@ -137,7 +137,7 @@ export class Trial {
     this.#search = undefined;
     const pending = yield* gathered(picture, this.#pods, effort);
     effort.work += 5;
-    this.#search = new Search(picture, pending, gone);
+    this.#search = new Search(picture, pending, { gone });
     return this.#search;
   }
 }

@@ -26,21 +26,20 @@ export function* worth(machines: readonly Machine[], demand: Amounts): Generator
 }
 
 /**
- * Half of that (none, if it need not be exact), half of what each resource would be worth if all were equally scarce:
- * so that what is plenty today is not given away for nothing, and machines are filled evenly. Places for pods are no resource to be even about.
+ * Half of that, half of what each resource would be worth if all were equally scarce: so that what is plenty today is
+ * not given away for nothing, and machines are filled evenly.
  */
-export function* balancedWorth(
-  machines: readonly Machine[],
-  demand: Amounts,
-  isExact = true,
-): Generator<void, Float64Array> {
-  const even = feasible(
+export function balanced(exact: Float64Array, machines: readonly Machine[], demand: Amounts): Float64Array {
+  const even = evenWorth(machines, demand);
+  return exact.map((price, r) => (price + (even[r] ?? 0)) / 2);
+}
+
+/** If all were equally scarce. Places for pods are no resource to be even about. */
+export function evenWorth(machines: readonly Machine[], demand: Amounts): Float64Array {
+  return feasible(
     Float64Array.from(demand, (amount, r) => (r !== pods && amount > 0 ? 1 / amount : 0)),
     machines,
   );
-  if (!isExact) return even;
-  const exact = yield* worth(machines, demand);
-  return exact.map((price, r) => (price + (even[r] ?? 0)) / 2);
 }
 
 type Market = { machines: readonly Machine[]; demand: Amounts };
