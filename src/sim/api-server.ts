@@ -5,6 +5,7 @@ import type { KubeObject } from "../api/meta.ts";
 import { ApiError } from "../api/status.ts";
 import type { Clock } from "../control/ports.ts";
 import { type Backend, find, get, type Target } from "./backend.ts";
+import { Bookmarks } from "./bookmarks.ts";
 import { isCrd } from "./crd.ts";
 import { CrdController } from "./crd-controller.ts";
 import { crdRules } from "./crd-rules.ts";
@@ -47,11 +48,13 @@ export class ApiServer {
   readonly kinds: ServedKinds;
   readonly store: Store;
   readonly #backend: Backend;
+  readonly #bookmarks: Bookmarks;
 
   constructor({ clock, random, kinds, store, controllers = true }: ApiServerOptions) {
     this.kinds = new ServedKinds([...kinds].map(withOwnRules));
     this.store = new Store(store);
     this.#backend = { store: this.store, kinds: this.kinds, clock, random };
+    this.#bookmarks = new Bookmarks(clock, this.store);
     new CrdController(this.#backend).start();
     if (!controllers) return;
     new GarbageCollector(this.#backend).start();
@@ -109,7 +112,8 @@ export class ApiServer {
     const { clock, random } = this.#backend;
     const { timeoutSeconds = 0 } = request.options;
     const timeoutMs = timeoutSeconds !== 0 ? timeoutSeconds * 1000 : watchTimeoutMinMs * (1 + random() / 2 ** 32);
-    return watch({ store, clock, kind, selection: selectionOf(kind, request) }, request.options, timeoutMs);
+    const watched = { store, clock, bookmarks: this.#bookmarks, kind, selection: selectionOf(kind, request) };
+    return watch(watched, request.options, timeoutMs);
   }
 
   #create(kind: ServedKind, { namespace, name, body, options }: ApiRequest, warnings: string[]): ApiResponse {

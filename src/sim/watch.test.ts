@@ -137,6 +137,25 @@ describe("a watch", () => {
     expect(watched.ended).toEqual({ error: undefined });
   });
 
+  test("is bookmarked with all others, within a minute of its beginning, by the same event", async () => {
+    const box = new Box();
+    const options = { resourceVersion: "2", allowWatchBookmarks: true };
+    const first = box.watch(maps, options);
+    await box.clock.runFor(40_000);
+    const second = box.watch(maps, options);
+    await box.clock.runFor(20_000);
+    expect([first.events, second.events].map(events => events.map(({ type }) => type))).toEqual([
+      ["BOOKMARK"],
+      ["BOOKMARK"],
+    ]);
+    expect(second.events[0]).toBe(first.events[0]);
+    box.create(maps, configMap("a"));
+    first.stop();
+    await box.clock.runFor(60_000);
+    expect(first.seen()).toEqual(["BOOKMARK 2", "ADDED a"]);
+    expect(second.seen()).toEqual(["BOOKMARK 2", "ADDED a", "BOOKMARK 3"]);
+  });
+
   test("without bookmarks gets none, and ends by itself between half an hour and an hour", async () => {
     const box = new Box();
     const watched = box.watch(maps, { resourceVersion: "2" });

@@ -1,9 +1,9 @@
 // Watches: where a stream begins, what each change means to a selection, bookmarks and the end. Events are made once
 // per change and version; every watcher hands on the same object and the same bytes.
 
-import { apiVersionOf } from "../api/meta.ts";
 import type { ApiError, Status } from "../api/status.ts";
 import type { Clock } from "../control/ports.ts";
+import { bookmark, type Bookmarks } from "./bookmarks.ts";
 import type { Change } from "./history.ts";
 import type { ServedKind } from "./kind.ts";
 import { parseVersion } from "./list.ts";
@@ -17,11 +17,16 @@ import type { StoredObject } from "./stored.ts";
 export type WatchResponse = Extract<ApiResponse, { kind: "watch" }>;
 type Sink = Parameters<WatchResponse["start"]>[0];
 
-const bookmarkEveryMs = 60_000;
 const bookmarkBeforeEndMs = 2_000;
 const initialEventsEnd = "k8s.io/initial-events-end";
 
-export type Watched = { store: Store; clock: Clock; kind: ServedKind; selection: Selection };
+export type Watched = {
+  store: Store;
+  clock: Clock;
+  bookmarks: Bookmarks;
+  kind: ServedKind;
+  selection: Selection;
+};
 
 export function watch(watched: Watched, options: RequestOptions, timeoutMs: number): WatchResponse {
   const from = startOf(options);
@@ -49,16 +54,15 @@ class Watch {
   readonly #watched: Watched;
   readonly #collection: Collection;
   readonly #sink: Sink;
-  readonly #bookmarks: boolean;
+  readonly #hasBookmarks: boolean;
   readonly #cancels: (() => void)[] = [];
-  #endsAt = 0;
   #seen = 0;
 
   constructor(watched: Watched, options: RequestOptions, sink: Sink) {
     this.#watched = watched;
     this.#collection = collectionOf(watched.store, watched.kind);
     this.#sink = sink;
-    this.#bookmarks = options.allowWatchBookmarks === true;
+    this.#hasBookmarks = options.allowWatchBookmarks === true;
   }
 
   begin(from: Start, timeoutMs: number): () => void {
@@ -73,9 +77,8 @@ class Watch {
     const watcher: Watcher = { change: change => this.#change(change), end: () => this.#end(undefined) };
     this.#collection.watchers.add(watcher);
     this.#cancels.push(() => this.#collection.watchers.delete(watcher));
-    this.#endsAt = clock.monotonic() + timeoutMs;
     this.#cancels.push(clock.after(timeoutMs, () => this.#end(undefined)));
-    if (this.#bookmarks) this.#nextBookmark();
+    if (this.#hasBookmarks) this.#bookmarkUntil(timeoutMs);
     return () => this.#stop();
   }
 
@@ -103,7 +106,8 @@ class Watch {
       const shown = stored && presented(kind, stored);
       if (shown && selection.matches(shown)) events.push({ type: "ADDED", stored: shown });
     }
-    if (this.#bookmarks) events.push(this.#bookmark({ annotations: { [initialEventsEnd]: "true" } }));
+    const { store } = this.#watched;
+    if (this.#hasBookmarks) events.push(bookmark(store, kind, { annotations: { [initialEventsEnd]: "true" } }));
     return events;
   }
 
@@ -131,29 +135,12 @@ class Watch {
     return { type: "DELETED", stored: store.unstored({ ...object, metadata }) };
   }
 
-  #nextBookmark(): void {
-    const { clock } = this.#watched;
-    const untilEndMs = this.#endsAt - clock.monotonic();
-    const delayMs = Math.min(bookmarkEveryMs, untilEndMs - bookmarkBeforeEndMs);
-    // Less than a millisecond can be nothing at all beside an instant: time would stand still.
-    if (delayMs < 1) return;
-    const cancel = clock.after(delayMs, () => {
-      this.#cancels.splice(this.#cancels.indexOf(cancel), 1);
-      this.#send([this.#bookmark({})]);
-      this.#nextBookmark();
-    });
-    this.#cancels.push(cancel);
-  }
-
-  #bookmark(metadata: { annotations?: Record<string, string> }): StoredEvent {
-    const { store, kind } = this.#watched;
-    const object = {
-      kind: kind.resource.kind,
-      apiVersion: apiVersionOf(kind.resource),
-      // A bookmark is an object with nothing but a version: that is all its readers use.
-      metadata: { resourceVersion: String(store.revision), ...metadata } as never,
-    };
-    return { type: "BOOKMARK", stored: store.unstored(object) };
+  #bookmarkUntil(timeoutMs: number): void {
+    const { bookmarks, clock, kind } = this.#watched;
+    const send = () => this.#send([bookmarks.of(kind)]);
+    this.#cancels.push(bookmarks.follow(send));
+    const lastInMs = timeoutMs - bookmarkBeforeEndMs;
+    if (lastInMs >= 1) this.#cancels.push(clock.after(lastInMs, send));
   }
 
   #send(events: readonly StoredEvent[]): void {
