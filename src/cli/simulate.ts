@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import pc from "picocolors";
 import { Reflector } from "../kube/reflector.ts";
+import { ServerClock } from "../kube/server-clock.ts";
 import { simulatedProvider } from "../provider/simulated.ts";
 import { type Simulation, simulate } from "../sim/simulation/run.ts";
 import type { Scenario } from "../sim/simulation/scenario.ts";
@@ -39,6 +40,7 @@ async function play(file: string, { seed, until, output }: Flags, io: Io): Promi
   const simulation = await simulate(scenario, {
     feed: parts => options => new Reflector({ ...parts, ...options }),
     provider: simulatedProvider,
+    dates: clock => new ServerClock(clock),
     ...(seed === undefined ? {} : { seed }),
     ...(until === undefined ? {} : { until }),
   });

@@ -105,7 +105,11 @@ export class Turns {
   /** What stands anew. If a rule throws, nothing of it may be sent, and all of it is asked again the next time. */
   decide(context: Context): readonly Standing[] {
     // A clock that was set back: what stands was judged at instants that are still to come.
-    if (context.now < this.#decidedAt - secondMs) this.askAll(context.now);
+    if (context.now < this.#decidedAt - secondMs) {
+      this.#safety.setBack(context.now);
+      this.#repair.setBack(context.now);
+      this.askAll(context.now);
+    }
     this.#decidedAt = context.now;
     this.ask(this.#picture.takeDirty());
     for (const { rule, subject } of this.standing.due(context.now)) {

@@ -64,6 +64,22 @@ export class CorrelatedFailures {
     this.#reviewed = undefined;
   }
 
+  /** The clock was set back to now: what was noted at instants to come was no later than that. */
+  setBack(now: Instant): void {
+    for (const { onsets } of this.#sick.values()) {
+      for (const onset of onsets.inOrder.filter(({ at }) => at > now)) onsets.set({ ...onset, at: now });
+    }
+    const known = [...this.#outbreaks].map(([key, { belowSince, ...outbreak }]): [string, Outbreak] => {
+      const since = Math.min(outbreak.since, now);
+      return [
+        key,
+        { ...outbreak, since, ...(belowSince === undefined ? {} : { belowSince: Math.min(belowSince, now) }) },
+      ];
+    });
+    this.#outbreaks = new Map(known);
+    this.#reviewed = undefined;
+  }
+
   /** Once a turn, before anything is granted: which outbreaks there are, and since when each is below its bound. */
   review({ picture, now }: Pick<Context, "picture" | "now">): void {
     const { safety } = picture;

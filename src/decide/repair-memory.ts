@@ -31,6 +31,11 @@ export class RepairMemory implements Remembered {
     this.#conditions.observe(seen, now);
   }
 
+  /** The clock was set back: nothing that was seen lies ahead. */
+  setBack(now: Instant): void {
+    this.#conditions.setBack(now);
+  }
+
   /** For every subject that is about to be asked: of whom some count is another now. */
   recount(subject: Subject, seen: Looking): Recounted {
     return this.#counts.recount(subject, seen);

@@ -159,6 +159,29 @@ describe("repair of a pool waits while sickness spreads in it", () => {
   });
 });
 
+describe("a clock that is set back leaves nothing that lies ahead", () => {
+  test("what spreads is waited for from now on", () => {
+    const memory = after([["a", at("1h")]], uncorrelated);
+    memory.setBack(t0);
+    expect(veto(memory, proposal("web"), t0, uncorrelated)?.until).toBe(t0 + 10_000);
+    expect(veto(memory, proposal("web"), t0 + 10_000, uncorrelated)).toBeUndefined();
+  });
+
+  test("an outbreak that is below its bound is over as long after that as ever", () => {
+    const names = ["n0", "n1", "n2", "n3", "n4"];
+    const memory = after(names.map((name): Sickening => [name, at("1h")]));
+    const later = at("1h1m");
+    expect(veto(memory, proposal("web"), later)?.code).toBe("correlated-failure");
+    for (const name of names) {
+      memory.observe({ before: aNode(name, { ready: "Unknown" }), after: aNode(name) }, contextAt(later));
+    }
+    expect(veto(memory, proposal("web"), later)?.until).toBe(later + 300_000);
+    memory.setBack(t0);
+    expect(veto(memory, proposal("web"), t0)?.until).toBe(t0 + 300_000);
+    expect(veto(memory, proposal("web"), t0 + 300_000)).toBeUndefined();
+  });
+});
+
 test("an outbreak is found by the look before the arbiter", () => {
   const safety: SafetyPolicySpec = {
     settle: { quiet: "0s" },

@@ -44,6 +44,13 @@ export class SafetyMemory {
     this.#settling.note(`${node.uid} NeverReady`, { safety: picture.safety, now, spreads });
   }
 
+  /** The clock was set back: nothing that is remembered lies ahead. */
+  setBack(now: Instant): void {
+    if (this.statusAt !== undefined) this.statusAt = Math.min(this.statusAt, now);
+    this.#correlated.setBack(now);
+    this.#settling.setBack(now);
+  }
+
   /** Once a turn, before the arbiter: what speaks against a start now. */
   vetoes(context: Pick<Context, "picture" | "now">): readonly Veto[] {
     this.#correlated.review(context);

@@ -45,6 +45,16 @@ export class Settling {
     }
   }
 
+  /** The clock was set back to now: what was noted at instants to come was no later than that. */
+  setBack(now: Instant): void {
+    for (const [spread, { from, last }] of this.#episodes) {
+      this.#episodes.set(spread, { from: Math.min(from, now), last: Math.min(last, now) });
+    }
+    for (const onsets of this.#onsets.values()) {
+      for (const [onset, at] of onsets) onsets.set(onset, Math.min(at, now));
+    }
+  }
+
   veto(proposal: Proposal, { picture, now }: Context): Objection | undefined {
     if (classOf(proposal.action) !== "repair") return undefined;
     const { kind, name } = proposal.askedBy;

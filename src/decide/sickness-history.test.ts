@@ -102,6 +102,17 @@ describe("what is remembered of a condition", () => {
     expect(watched(looks)?.stretches.map(({ from }) => from)).toEqual([t0, at("2h"), at("2h")]);
   });
 
+  test("what was seen by a clock that is set back since was seen now at the latest", () => {
+    const memory = new ConditionMemory();
+    const [well, sick] = [nodeWith(ready("True", t0)), nodeWith(ready("False", at("2h")))];
+    memory.observe({ after: well }, at("1h"));
+    memory.observe({ before: well, after: sick }, at("2h"));
+    memory.setBack(at("30m"));
+    const history = memory.history("a-uid", "Ready");
+    expect(history?.stretches.map(({ from }) => from)).toEqual([t0, at("30m")]);
+    expect(history?.since).toBe(at("30m"));
+  });
+
   test("of one that flaps each second for hours a bounded part, with the sums of all of it", () => {
     const looks = Array.from({ length: 5_000 }, (_, second) => {
       const status = second % 4 === 3 ? "True" : "False";

@@ -31,6 +31,16 @@ export class ConditionMemory implements Sight {
     }
   }
 
+  /** The clock was set back to now: what was seen at instants to come was seen no later than that. */
+  setBack(now: Instant): void {
+    for (const [uid, byType] of this.#byUid) {
+      for (const [type, { stretches, since }] of byType) {
+        const seen = stretches.map(stretch => ({ ...stretch, from: Math.min(stretch.from, now) }));
+        this.#keep(uid, type, { stretches: seen, since: Math.min(since, now) });
+      }
+    }
+  }
+
   #keep(uid: string, type: string, history: ConditionHistory): void {
     const byType = this.#byUid.get(uid) ?? new Map<string, ConditionHistory>();
     this.#byUid.set(uid, byType.set(type, history));

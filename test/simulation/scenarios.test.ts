@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseScenario } from "../../src/cli/scenario-file.ts";
 import { simulate } from "../../src/sim/simulation/run.ts";
-import { parts } from "./parts.ts";
+import { noticing } from "./parts.ts";
 
 const folder = join(import.meta.dirname, "../../scenarios");
 const files = readdirSync(folder).filter(name => name.endsWith(".yaml"));
@@ -22,7 +22,7 @@ describe.each(files)("%s", file => {
   const journalFile = join(folder, file.replace(/\.yaml$/, ".journal"));
 
   test("is told as it was", async () => {
-    const { journal, verdict } = await simulate(scenario, parts);
+    const { journal, verdict } = await simulate(scenario, noticing);
     expect(verdict.problems).toEqual([]);
     if (process.env["FETTLE_UPDATE"] === "1") writeFileSync(journalFile, `${journal.join("\n")}\n`);
     expect(`${journal.join("\n")}\n`).toBe(readFileSync(journalFile, "utf8"));
@@ -31,7 +31,7 @@ describe.each(files)("%s", file => {
   // What stands is compared with what is decided from scratch after every turn above; here, where that would be most of
   // the work, after every fifth.
   test.each([2, 3, 4])("holds in another order of events (seed %i)", async seed => {
-    const { verdict } = await simulate(scenario, { ...parts, seed, verifyEvery: 5 });
+    const { verdict } = await simulate(scenario, { ...noticing, seed, verifyEvery: 5 });
     expect(verdict.problems).toEqual([]);
   });
 });

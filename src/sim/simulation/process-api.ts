@@ -39,6 +39,8 @@ export type ProcessApiParts = {
   watches: WatchLines;
   /** The longest that one leg of a call takes without a fault. */
   latencyMaxMs: number;
+  /** Hears when each answer was written, by the server's clock, and when it was asked for, by the process's. */
+  dated?: (writtenAt: number, sentAt: number) => void;
 };
 
 type Call = { verb: string; resource: string; signal: AbortSignal | undefined };
@@ -118,6 +120,7 @@ export class ProcessApi implements KubeApi {
   /** The signal ends the waiting, not the request: what has left is at the server or lost. */
   #call<T>(call: Call, request: () => Promise<T>): Promise<T> {
     const { clock, process } = this.#parts;
+    const sentAt = process.now();
     return new Promise((resolve, reject) => {
       const { signal } = call;
       const aborted = () => reject(signal?.reason instanceof Error ? signal.reason : new Error("aborted"));
@@ -130,7 +133,7 @@ export class ProcessApi implements KubeApi {
           answer();
         });
       };
-      clock.after(this.#legMs(), () => void this.#arrive(call, request, { answered, resolve, reject }));
+      clock.after(this.#legMs(), () => void this.#arrive(call, request, { answered, resolve, reject, sentAt }));
     });
   }
 
@@ -149,7 +152,13 @@ export class ProcessApi implements KubeApi {
     );
     if (cut === "after") return process.die();
     if (struck?.fault === "LostAnswer") return back.answered(() => back.reject(reset()), resetAfterMs);
-    back.answered(outcome, this.#legMs() + (struck?.fault === "Slow" ? struck.delayMs : 0));
+    const { clock, dated } = this.#parts;
+    const writtenAt = clock.now();
+    const heard = () => {
+      dated?.(writtenAt, back.sentAt);
+      outcome();
+    };
+    back.answered(heard, this.#legMs() + (struck?.fault === "Slow" ? struck.delayMs : 0));
   }
 
   #legMs(): number {
@@ -163,6 +172,7 @@ type WayBack<T> = {
   answered(answer: () => void, delayMs: number): void;
   resolve(value: T): void;
   reject(error: unknown): void;
+  readonly sentAt: number;
 };
 
 function callOf(

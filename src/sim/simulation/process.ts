@@ -18,6 +18,7 @@ export class Process implements Clock {
   #jumpMs: number;
   #isFenced = false;
   readonly #onFenced: (() => void)[] = [];
+  readonly #onJump: (() => void)[] = [];
   #crash: { writesLeft: number; cut: Cut; died: () => void } | undefined;
 
   constructor(clock: Clock, epoch: number, jumpMs = 0) {
@@ -79,6 +80,11 @@ export class Process implements Clock {
 
   jump(byMs: number): void {
     this.#jumpMs += byMs;
+    for (const jumped of this.#onJump) jumped();
+  }
+
+  onJump(jumped: () => void): void {
+    this.#onJump.push(jumped);
   }
 
   pause(): void {

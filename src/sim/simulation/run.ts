@@ -27,6 +27,7 @@ import { type ApiFault, ProcessApi } from "./process-api.ts";
 import { type Leadership, Processes } from "./processes.ts";
 import { type ProviderFault, withProviderFaults } from "./provider-faults.ts";
 import { durationMs, type Expectation, type Scenario } from "./scenario.ts";
+import { type DateReader, dateOf, playRenewals } from "./renewals.ts";
 import { joinUnmanaged } from "./unmanaged-nodes.ts";
 import { WatchLines } from "./watch-lines.ts";
 
@@ -34,6 +35,8 @@ export type SimulateOptions = {
   /** How a process keeps itself up to date (kube/reflector.ts) and where machines come from (provider/). */
   feed: (parts: { api: KubeApi; clock: Clock; random: () => number }) => Feed;
   provider: (parts: { api: KubeApi; clock: Clock; feed: Feed }) => InstanceProvider;
+  /** What a process makes of the Date of answers. Default: it does not notice that its clock is wrong. */
+  dates?: (clock: Clock) => DateReader;
   /** Default: the scenario's. */
   seed?: number;
   /** In milliseconds. Default: the scenario's. */
@@ -153,7 +156,10 @@ class Run {
     const fraction = () => random() / 2 ** 32;
     const server = new InProcessApi(observedServer(this.#server, process, this.#invariants), clock);
     const faults = this.#apiFaults;
-    const parts = { clock, process, random, faults, watches: this.#watches, latencyMaxMs };
+    const reader = this.#options.dates?.(process);
+    const dated = reader && ((writtenAt: number, sentAt: number) => reader.answered(dateOf(writtenAt), sentAt));
+    const heard = dated ? { dated } : {};
+    const parts = { clock, process, random, faults, watches: this.#watches, latencyMaxMs, ...heard };
     const api = new ProcessApi({ api: withBeats(server, () => clock.now()), ...parts });
     const ownFeed = feed({ api, clock: process, random: fraction });
     // Clouds know the time, whatever a process takes it to be.
@@ -165,7 +171,7 @@ class Run {
       foreignClaims = "ignore",
       repairUnset = "on",
     } = this.#scenario.controller ?? {};
-    return start({
+    const controller = start({
       api,
       clock: process,
       feed: ownFeed,
@@ -184,6 +190,8 @@ class Run {
       journal: (entry: JournalEntry) => this.#journal.add({ ...entry, at: clock.now() }),
       random: fraction,
     });
+    if (reader) playRenewals(reader, { server: clock, process }, aheadMs => controller.setClockAhead(aheadMs));
+    return controller;
   }
 
   #stage(): Parameters<typeof schedule>[0] {
