@@ -30,6 +30,9 @@ export type LabelGroup = PodLabels & {
   readonly counted: Count[];
   /** Anti-affinity of other pods that is directed at this group. */
   readonly repelled: Count[];
+  /** How many of its pods are on which hosts, by the hosts' numbers: those that stay, and those on their way out. */
+  readonly staying: Map<number, number>;
+  readonly leaving: Map<number, number>;
 };
 
 /** Counts by a label that their pods must have, so that a group of pods is held against few of them. */
@@ -64,7 +67,7 @@ export class Census {
     const signature = `${namespace}\n${JSON.stringify(labels)}`;
     let group = this.#groups.get(signature);
     if (group === undefined) {
-      group = { namespace, labels, counted: [], repelled: [] };
+      group = { namespace, labels, counted: [], repelled: [], staying: new Map(), leaving: new Map() };
       for (const count of this.#counts.of(group)) enter(group.counted, count);
       for (const count of this.#repellers.of(group)) enter(group.repelled, count);
       this.#groups.set(signature, group);
@@ -103,6 +106,18 @@ export class Census {
     const anchor = anchorOf(count);
     const candidates = anchor === undefined ? [...this.#groups.values()] : (this.#groupsByAnchor.get(anchor) ?? []);
     return candidates.filter(group => isCounted(count, group));
+  }
+
+  /** Who came to a host, or went from it. */
+  seat(
+    { staying, leaving }: LabelGroup,
+    host: number,
+    { by, terminating }: { by: 1 | -1; terminating: boolean },
+  ): void {
+    const seats = terminating ? leaving : staying;
+    const count = (seats.get(host) ?? 0) + by;
+    if (count === 0) seats.delete(host);
+    else seats.set(host, count);
   }
 
   /** Of who repels whom nothing is forgotten; the other counts are made anew when a rule asks for them. */

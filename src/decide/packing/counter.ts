@@ -24,12 +24,12 @@ export class Counter {
     return this.#countByDomain.get(domain) ?? 0;
   }
 
-  add(domain: number, by: 1 | -1): void {
+  add(domain: number, by: number): void {
     const before = this.count(domain);
     this.#countByDomain.set(domain, before + by);
     this.total += by;
     if (this.#min === undefined) return;
-    if (by < 0 ? before <= this.#min : before === this.#min && --this.#atMin === 0) this.#min = undefined;
+    if (by < 0 ? before + by < this.#min : before === this.#min && --this.#atMin === 0) this.#min = undefined;
   }
 
   offerDomain(domain: number): void {

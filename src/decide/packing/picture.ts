@@ -42,6 +42,8 @@ export class Picture implements PictureParts {
   readonly kinds: Kind[] = [];
   #work = 0;
   readonly #hostByPod = new Map<string, number>();
+  /** Hosts that are away while somebody tries what if. */
+  readonly #hidden = new Set<number>();
   readonly #footprintBySignature = new Map<string, Footprint>();
   readonly #kindBySignature = new Map<string, Kind>();
   readonly #amountsBySignature = new Map<string, Amounts>();
@@ -307,19 +309,21 @@ export class Picture implements PictureParts {
     return known[index] === 1;
   }
 
-  /** Counts those who are there already for a count that is new. */
+  /** Counts those who are there already for a count that is new: as it is now, also while somebody tries something. */
   begin(count: Count): void {
     const column = this.hosts.column(count.counter.key);
-    const isMember = new Set(this.census.members(count));
-    this.#work += this.residents.length * 0.5 + (isMember.size === 0 ? 0 : this.#hostByPod.size * 0.1);
-    for (const [index, residents] of this.residents.entries()) {
-      const domain = column[index] ?? 0;
-      if (this.hosts.nodes[index] === undefined || domain === 0 || !this.isCountedAt(count, index)) continue;
-      if (count.filter !== undefined) count.counter.addDomain(domain);
-      if (isMember.size === 0) continue;
-      for (const { footprint, terminating } of residents.values()) {
-        if (isMember.has(footprint.group) && !(terminating && count.filter !== undefined)) count.counter.add(domain, 1);
+    const isCounted = (index: number) => (column[index] ?? 0) !== 0 && this.isCountedAt(count, index);
+    if (count.filter !== undefined) {
+      this.#work += this.residents.length * 0.5;
+      for (const [index, node] of this.hosts.nodes.entries()) {
+        if (node !== undefined && !this.#hidden.has(index) && isCounted(index))
+          count.counter.addDomain(column[index] ?? 0);
       }
+    }
+    for (const { staying, leaving } of this.census.members(count)) {
+      this.#work += staying.size * 0.2;
+      for (const seats of count.filter === undefined ? [staying, leaving] : [staying])
+        for (const [index, pods] of seats) if (isCounted(index)) count.counter.add(column[index] ?? 0, pods);
     }
     this.#beginOnUpcoming(count);
   }
@@ -336,6 +340,8 @@ export class Picture implements PictureParts {
 
   hide(index: number, by: 1 | -1): void {
     this.#domains(index, by === 1 ? -1 : 1);
+    if (by === 1) this.#hidden.add(index);
+    else this.#hidden.delete(index);
   }
 
   #tallyAt(count: Count, domain: number, by: 1 | -1): void {
@@ -375,6 +381,7 @@ export class Picture implements PictureParts {
       else for (const port of footprint.ports) ports.splice(ports.indexOf(port), 1);
     }
     this.hosts.attach(index, footprint.volumes.attachments, by);
+    this.census.seat(footprint.group, index, { by, terminating });
     this.tally(footprint, this.domainAt(index), { by, terminating });
   }
 
