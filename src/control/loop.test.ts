@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../test/kube/manual-clock.ts";
 import { Loop } from "./loop.ts";
+import type { Clock } from "./ports.ts";
 
 function turning(next: (clock: ManualClock) => number | undefined = () => undefined) {
   const clock = new ManualClock();
@@ -41,6 +42,26 @@ describe("the loop", () => {
     loop.wake();
     await clock.advance(100);
     expect(turns).toEqual([10, 20, 30]);
+  });
+
+  test("rests after a long turn twice as long as it took, and no longer than 100 ms, however often it is woken", async () => {
+    const clock = new ManualClock();
+    let spentMs = 0;
+    const slow = { now: () => clock.now() + spentMs, monotonic: () => clock.monotonic() + spentMs };
+    const after: Clock["after"] = (delayMs, run) => clock.after(delayMs, run);
+    const start = clock.monotonic();
+    const turns: number[] = [];
+    const took = [20, 400, 0, 0];
+    const loop: Loop = new Loop({ ...slow, after }, () => {
+      turns.push(clock.monotonic() + spentMs - start);
+      spentMs += took[turns.length - 1] ?? 0;
+      if (turns.length < took.length) loop.wake();
+      return undefined;
+    });
+    loop.wake();
+    await clock.advance(1_000);
+    // From 10 to 30, rest until 70; from 70 to 470, rest until 570; then a moment.
+    expect(turns).toEqual([10, 70, 570, 580]);
   });
 
   test("looks at the wall clock every minute, so that a clock set forward is not slept through", async () => {

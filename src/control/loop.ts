@@ -1,10 +1,13 @@
 // When the next turn is: soon after something changed, so that a burst makes one turn, and otherwise when the earliest
-// instant comes for which somebody asked.
+// instant comes for which somebody asked. Where turns are long they are rarer, and each takes in more of what changed.
 
 import type { Instant, Millis } from "../api/time.ts";
 import type { Clock } from "./ports.ts";
 
 const burstMs: Millis = 10;
+/** After a long turn: so many times as long as it took, so that most of the time is left to what it began. */
+const restShare = 2;
+const restMaxMs: Millis = 100;
 /** Instants are wall time, timers are not: a clock that was set, or a machine that slept, is noticed within this. */
 const waitMaxMs: Millis = 60_000;
 
@@ -15,6 +18,9 @@ export class Loop {
   /** By the monotonic clock; undefined: no timer runs. */
   #timerAt: number | undefined;
   #notBefore = Number.NEGATIVE_INFINITY;
+  /** By the monotonic clock: no turn before, but for an instant that comes. */
+  #restsUntil = Number.NEGATIVE_INFINITY;
+  #isTurning = false;
   #isWoken = false;
   #isStopped = false;
 
@@ -33,7 +39,7 @@ export class Loop {
   wake(): void {
     if (this.#isWoken) return;
     this.#isWoken = true;
-    this.#schedule(burstMs);
+    if (!this.#isTurning) this.#schedule(this.#soon());
   }
 
   /** No turn for so long, whatever happens. */
@@ -60,8 +66,18 @@ export class Loop {
   #run(): void {
     this.#timerAt = undefined;
     this.#isWoken = false;
+    const startedAt = this.#clock.monotonic();
+    this.#isTurning = true;
     const nextAt = this.#turn();
+    this.#isTurning = false;
+    const endedAt = this.#clock.monotonic();
+    this.#restsUntil = endedAt + Math.min(restMaxMs, restShare * (endedAt - startedAt));
+    if (this.#isWoken) this.#schedule(this.#soon());
     // Never at once: whoever asks for an instant that has passed, again and again, must not stop the clock.
-    this.#schedule(nextAt === undefined ? waitMaxMs : Math.max(burstMs, nextAt - this.#clock.now()));
+    this.#schedule(nextAt === undefined ? waitMaxMs : Math.max(this.#soon(), nextAt - this.#clock.now()));
+  }
+
+  #soon(): Millis {
+    return Math.max(burstMs, this.#restsUntil - this.#clock.monotonic());
   }
 }

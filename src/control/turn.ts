@@ -16,6 +16,7 @@ import type { Health, Remembered } from "../decide/remembered.ts";
 import { isOverdueIn, RepairMemory, sickIn } from "../decide/repair-memory.ts";
 import { SafetyMemory } from "../decide/safety-memory.ts";
 import { safetyStatus } from "../decide/safety-status.ts";
+import { isSameReads, type Reads, StartReads } from "../decide/start-reads.ts";
 import { successorsVeto } from "../decide/successors.ts";
 import { seenTogether } from "../decide/waiting.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
@@ -36,6 +37,9 @@ const withArbiter: ReadonlySet<string> = new Set([arbiter, safety, blocked].map(
 
 const kinds: readonly SubjectKind[] = ["pool", "claim", "node", "action", "pod", "check", "cluster"];
 
+/** In words, empty: nothing does; and what that was read from. */
+type Waits = { readonly held: string; readonly reads: Reads | undefined };
+
 type TurnHandlers = {
   refused(refusal: Refusal): void;
   lifted(refusal: Refusal): void;
@@ -51,7 +55,7 @@ export class Turns {
   #mustArbitrate = false;
   #decidedAt = Number.NEGATIVE_INFINITY;
   /** By the name of an action that has not begun: what held it when it was last asked. */
-  #heldByAction: ReadonlyMap<string, string> = new Map();
+  #waitsByAction: ReadonlyMap<string, Waits> = new Map();
   /** Whoever does not lead remembers, and asks nobody. */
   #isInTerm = false;
   readonly #safety = new SafetyMemory();
@@ -190,15 +194,22 @@ export class Turns {
    */
   #askWhatHasNotBegun(context: Context): void {
     if (this.#asked.size === 0 && !this.#mustArbitrate) return;
-    const held = new Map<string, string>();
+    const { outbreaks, spreadCount } = this.#safety;
+    const shared = new StartReads(context, { outbreaks, spreadCount, brake: brakeVeto(this.#repair.health) });
+    const waits = new Map<string, Waits>();
     for (const action of this.#picture.openActions()) {
       const { name, spec, status } = action;
       if (status.startedAt !== undefined) continue;
-      held.set(name, waitOf(action, context));
-      if (held.get(name) === this.#heldByAction.get(name)) continue;
+      const before = this.#waitsByAction.get(name);
+      const reads = shared.of(action);
+      // What is held may be free by time alone; what is free is free as long as nothing is otherwise.
+      const isFree = before?.held.trim() === "" && isSameReads(before.reads, reads);
+      const held = isFree ? before.held : waitOf(action, context);
+      waits.set(name, { held, reads });
+      if (held === before?.held) continue;
       this.#asked.add(spec.method === "Remediate" ? `node/${spec.node.name}` : `action/${name}`);
     }
-    this.#heldByAction = held;
+    this.#waitsByAction = waits;
   }
 
   /** With all that rules are told beyond the picture, made once for the turn. */

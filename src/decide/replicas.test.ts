@@ -46,6 +46,20 @@ describe("a pool that lacks nodes", () => {
     expect(decision.commands[0]?.why).toBe("Pool web wants 4 nodes (spec.replicas) and lacks 2.");
   });
 
+  test("asks for 50 at once at most, the next when those are there, and lacks no less by that", () => {
+    const first = decide({ pools: [web(120)] });
+    expect(new Set(namesOf(first)).size).toBe(50);
+    expect([first.commands[0]?.why, codes(first)]).toEqual([
+      "Pool web wants 120 nodes (spec.replicas) and lacks 120.",
+      [],
+    ]);
+    const made = namesOf(first).map(name => aClaim(name, { pool: "web", stage: "new" }));
+    const next = decide({ pools: [web(120)], claims: made });
+    expect(new Set([...namesOf(first), ...namesOf(next)]).size).toBe(100);
+    const limited = decide({ pools: [web(120, { spec: { limits: { nodes: "70" } } })], claims: made });
+    expect([namesOf(limited).length, codes(limited)]).toEqual([20, ["node-limit"]]);
+  });
+
   test("asks for claims with all that its template says", () => {
     const spec: NodePoolSpec = {
       template: {

@@ -25,8 +25,13 @@ export const replicas: Rule = {
   },
 };
 
+/** So many are asked for at once, however many are missing: when those are seen to be made, the next are. */
+const createdAtOnceMax = 50;
+
 /** What keeps the pool from its count, for its condition. Undefined: nothing does, or the pool has no `replicas`. */
 export function scalingHold(pool: PoolView, context: Context): Refusal | undefined {
+  const { staying } = context.picture.totalsOfPool(pool.name);
+  if (staying === pool.effective.replicas) return undefined;
   return replicas.decide(pool.name, context).refusals[0];
 }
 
@@ -52,18 +57,23 @@ function create(pool: PoolView, { missing, nodeClass, totals }: Shortage, { pict
     unrecorded(pool, totals) ??
     dryRun(pool, `create ${missing} claims`);
   if (hold !== undefined) return { ...nothing, refusals: [refusalOf(`pool/${pool.name}`, hold)], wakeAt: hold.until };
-  const room = limitOf(pool) - totals.claims;
+  const room = Math.max(0, Math.min(missing, limitOf(pool) - totals.claims));
   const names = claimNames(pool, {
-    count: Math.max(0, Math.min(missing, room)),
+    count: Math.min(room, createdAtOnceMax),
     salt: lastLaunch(pool),
     isTaken: name => picture.claim(name) !== undefined,
   });
+  // They differ in nothing but their names.
+  const like = claimFor(pool, "", nodeClass);
   const why = `Pool ${pool.name} wants ${pool.effective.replicas} nodes (spec.replicas) and lacks ${missing}.`;
   return {
     ...nothing,
-    commands: names.map(name => ({ kind: "create-claim", manifest: claimFor(pool, name, nodeClass), why })),
-    refusals:
-      names.length < missing ? [refusalOf(`pool/${pool.name}`, limited(pool, missing - names.length, totals))] : [],
+    commands: names.map(name => ({
+      kind: "create-claim",
+      manifest: { ...like, metadata: { ...like.metadata, name } },
+      why,
+    })),
+    refusals: room < missing ? [refusalOf(`pool/${pool.name}`, limited(pool, missing - room, totals))] : [],
   };
 }
 

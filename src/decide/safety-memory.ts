@@ -27,6 +27,11 @@ export class SafetyMemory {
     return this.#correlated.outbreaks;
   }
 
+  /** How often something has turned sick that is waited for, so far. */
+  get spreadCount(): number {
+    return this.#settling.count;
+  }
+
   /** For every visible change of a node, once the picture has it. */
   observe(seen: NodeSeen, observing: Observing): void {
     const { picture, now, checks = [], isSick = statedSick(observing) } = observing;

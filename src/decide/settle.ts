@@ -20,6 +20,13 @@ export class Settling {
   /** By spread: who turned sick of late and how, and when. */
   readonly #onsets = new Map<Spread, Map<string, Instant>>();
 
+  #count = 0;
+
+  /** How often an episode has begun or gone on so far. */
+  get count(): number {
+    return this.#count;
+  }
+
   observe({ before, after }: NodeSeen, { isSick, ...observing }: Observing & { readonly isSick: IsSick }): void {
     if (after === undefined) return;
     for (const { type, status } of newlySick(before, after, isSick)) {
@@ -41,6 +48,7 @@ export class Settling {
       const goesOn = episode !== undefined && now < endOf(episode, safety);
       if (!goesOn) for (const [other, at] of onsets) if (now >= at + maxMs) onsets.delete(other);
       this.#onsets.set(spread, onsets.set(onset, now));
+      this.#count++;
       this.#episodes.set(spread, { from: goesOn ? episode.from : now, last: now });
     }
   }

@@ -33,7 +33,7 @@ export function startHold(action: ActionView, context: Context): Objection | und
 }
 
 /** As it would be asked for now. */
-function proposalOf({ spec, createdAt }: ActionView, { picture: { checks } }: Context): Proposal {
+export function proposalOf({ spec, createdAt }: ActionView, { picture: { checks } }: Context): Proposal {
   const { deadline: _deadline, dryRun: _dryRun, ...asked } = spec;
   const { action, askedBy, message, evidence } = highestReason(spec);
   const check = askedBy.kind === "NodeHealthCheck" ? checks.check(askedBy.name) : undefined;

@@ -55,6 +55,47 @@ describe("which claim and which node belong together", () => {
   });
 });
 
+describe("what the server has answered to us", () => {
+  const metadata = (resourceVersion: string) => {
+    return { name: "x", uid: "u", resourceVersion, creationTimestamp: formatTime(t0) };
+  };
+  const raw = (resourceVersion: string, phase: string) => {
+    const object = { apiVersion: "fettle.dev/v1alpha1", kind: "NodeAction", metadata: metadata(resourceVersion) };
+    return { ...object, spec: anAction("x").spec, status: { phase } };
+  };
+
+  test("is no news when the watch brings it, and stays the same view; what comes after it is", () => {
+    const picture = aWorld();
+    const { project, handlers } = picture.feed("action");
+    picture.answered("action", raw("1", "Pending"));
+    picture.answered("action", raw("2", "Running"));
+    const shown = picture.action("x");
+    picture.takeDirty();
+    const first = project(raw("1", "Pending"), undefined);
+    handlers.added(first);
+    const second = project(raw("2", "Running"), first);
+    handlers.updated(second);
+    expect(picture.takeDirty()).toEqual(new Set());
+    expect([second, picture.action("x")]).toEqual([shown, shown]);
+    expect(second).toBe(shown);
+    handlers.updated(project(raw("3", "Done"), second));
+    expect(picture.takeDirty()).toContain("action/x");
+  });
+
+  test("of a pool's status leaves what its spec means as it is", () => {
+    const pool = { apiVersion: "karpenter.sh/v1", kind: "NodePool", spec: { replicas: 3 } };
+    const picture = aWorld();
+    picture.answered("pool", { ...pool, metadata: { ...metadata("1"), generation: 1 } });
+    const { effective } = picture.pool("x") ?? {};
+    picture.answered("pool", { ...pool, metadata: { ...metadata("2"), generation: 1 }, status: { nodes: 1 } });
+    expect(picture.pool("x")?.status.nodes).toBe(1);
+    expect(picture.pool("x")?.effective).toBe(effective);
+    const other = { ...pool, spec: { replicas: 4 }, metadata: { ...metadata("3"), generation: 2 } };
+    picture.answered("pool", other);
+    expect(picture.pool("x")?.effective.replicas).toBe(4);
+  });
+});
+
 describe("the zone of a node", () => {
   test("is its claim's word before its own label", () => {
     const picture = aWorld({

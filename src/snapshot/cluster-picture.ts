@@ -255,7 +255,12 @@ export class ClusterPicture extends IndexedPicture implements Picture {
 
   /** An object as the server has just answered it to us. It stands until the watch has caught up. */
   answered(kind: Kind, raw: KubeObject): void {
-    this.wrote(kind, this.#project[kind](raw, undefined), raw.metadata.resourceVersion);
+    // What a pool means is made of its spec with some work, and most of our writes are to its status.
+    const previous = kind === "pool" ? this.get("pool", raw.metadata.name) : undefined;
+    const isSame = previous?.uid === raw.metadata.uid;
+    const view =
+      kind === "pool" ? this.#project.pool(raw, isSame ? previous : undefined) : this.#project[kind](raw, undefined);
+    this.wrote(kind, view, raw.metadata.resourceVersion);
   }
 
   /** The same for a view; the version is that of the answer, where the view does not keep it. */
