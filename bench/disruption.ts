@@ -13,9 +13,12 @@ import { shrink } from "./disruption-shrink.ts";
 import { type FragmentedCluster, fragmented, poolName } from "./fragmented-cluster.ts";
 import { consolidateAsPeer } from "./peer-consolidation.ts";
 
-/** The effort of one slice, as the controller has it. */
+/** The most work and time of one slice, as the controller has them. */
 const sliceWork = 2_500;
+const sliceMs = 8;
 const roundsMax = 20;
+/** Whatever is chosen in consolidation must not be chosen for one of them. */
+const seeds = [1, 2, 3, 4, 5];
 
 const words = process.argv.slice(2);
 const isAsked = (part: string) => words.length === 0 || words.includes(part);
@@ -32,9 +35,12 @@ if (isAsked("shrink") && !isUnavailable("etcd", "kube-apiserver", "kube-controll
 }
 
 function quality(nodeCount: number): object[] {
-  const seed = 1;
+  return seeds.flatMap(seed => qualityOf(nodeCount, seed));
+}
+
+function qualityOf(nodeCount: number, seed: number): object[] {
   const floor = floorFor(fragmented(nodeCount, { seed }));
-  const ours = row("ours", fragmented(nodeCount, { seed }), { course: consolidateInRounds, floor });
+  const ours = row(`ours, seed ${seed}`, fragmented(nodeCount, { seed }), { course: consolidateInRounds, floor });
   if (!isAsked("peer")) return [ours];
   return [ours, row("model of the peer", fragmented(nodeCount, { seed }), { course: consolidateAsPeer, floor })];
 }
@@ -96,9 +102,9 @@ function inSlices(cluster: FragmentedCluster): { verdict: Verdict; longestMs: nu
   const run = consolidate(cluster.picture, questionOf(cluster), { effort, isStopped: () => false });
   let [longestMs, slices] = [0, 0];
   for (;;) {
-    const [startedAt, end] = [cpuMs(), effort.work + sliceWork];
+    const [startedAt, end, endsAt] = [cpuMs(), effort.work + sliceWork, performance.now() + sliceMs];
     slices++;
-    while (effort.work < end) {
+    while (effort.work < end && performance.now() < endsAt) {
       const { done, value } = run.next();
       if (done === true) return { verdict: value, longestMs, slices };
     }

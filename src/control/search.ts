@@ -12,6 +12,8 @@ import type { Clock } from "./ports.ts";
 
 /** Of work as packing counts it, about a microsecond each: well below the 20 ms that a slice may take. */
 const sliceWork = 2_500;
+/** Code that has only just been loaded, or a machine that is busy, takes longer for it: the slice ends by time then. */
+const sliceMs: Millis = 8;
 const pauseMs: Millis = 0;
 
 type Search = Extract<Command, { kind: "search" }>;
@@ -31,13 +33,14 @@ async function searchForPlaces({ picture, clock, searches, signal }: Execution):
     return done;
   } catch (error) {
     picture.abandonSearch();
+    if (!signal.aborted) searches.packing.forget();
     throw error;
   }
 }
 
 /** For nodes that may go: where their pods would. Pods that want a node now do not wait for it to come to its end. */
 async function searchForMoves(execution: Execution): Promise<Outcome> {
-  const { picture, clock, signal } = execution;
+  const { picture, clock, searches, signal } = execution;
   const { staleness } = picture;
   if (staleness !== undefined) return { result: "retry", reason: "Stale", message: staleness.message };
   const effort = { work: 0 };
@@ -46,6 +49,7 @@ async function searchForMoves(execution: Execution): Promise<Outcome> {
     return done;
   } catch (error) {
     picture.abandonMoves();
+    if (!signal.aborted) searches.packing.forget();
     throw error;
   }
 }
@@ -70,8 +74,8 @@ async function eachApart(pieces: Generator<void, void>, { clock, signal }: Aroun
 async function inSlices<T>(run: Generator<void, T>, effort: Effort, { clock, signal }: Around): Promise<T> {
   try {
     for (;;) {
-      const end = effort.work + sliceWork;
-      while (effort.work < end) {
+      const [end, endsAt] = [effort.work + sliceWork, clock.monotonic() + sliceMs];
+      while (effort.work < end && clock.monotonic() < endsAt) {
         const step = run.next();
         if (step.done === true) return step.value;
       }

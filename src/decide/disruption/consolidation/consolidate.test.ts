@@ -123,10 +123,18 @@ describe("consolidation", () => {
 
   test("makes several nodes of one only where that saves much", () => {
     const bound = podsOn("a", "2", "2");
-    const question = { candidates: [candidate("a", 5)], targets: ["a"] };
+    const of = (disturbance: number) => ({
+      candidates: [candidate("a", 5)],
+      targets: ["a"],
+      termsByPool: new Map([["p", { ...terms, disturbance }]]),
+    });
     const two = (price: number) => aPool("p", { instanceTypes: [aType("two", { cpu: 2, price })] });
-    expect(told(asked({ bound, pools: [two(2)] }, question))).toEqual({ a: "goes for two and two" });
-    expect(told(asked({ bound, pools: [two(2.1)] }, question))).toEqual({ a: "too little would be saved" });
+    expect(told(asked({ bound, pools: [two(2)] }, of(150)))).toEqual({ a: "goes for two and two" });
+    expect(told(asked({ bound, pools: [two(2.1)] }, of(150)))).toEqual({ a: "too little would be saved" });
+    // A hundredth of the price for more than two hundredths of what there is to disturb.
+    expect(told(asked({ bound, pools: [two(2)] }, of(149)))).toEqual({
+      a: "too little would be saved for 2 pods that have to move",
+    });
   });
 
   test.each([
@@ -135,6 +143,20 @@ describe("consolidation", () => {
   ])("never goes up: a node of %s", (_, price, becomes) => {
     const bound = podsOn("a", "3");
     expect(told(asked({ bound }, { candidates: [candidate("a", price)], targets: [] }))).toEqual({ a: becomes });
+  });
+
+  test("lets go whoever fits beside those that go already, and all their pods find their place anew", () => {
+    const bound = [
+      ["a", "1"],
+      ["b", "3"],
+      ["c", "3"],
+      ["d", "2"],
+      ["e", "2"],
+    ].flatMap(([node = "", cpu = ""]) => podsOn(node, cpu));
+    const names = ["a", "b", "c", "d", "e"];
+    const question = { candidates: names.map(name => candidate(name)), targets: names };
+    const { savings } = asked({ bound, nodes: names.map(name => aNode(name)) }, question);
+    expect(savings.flatMap(({ nodes: gone }) => gone)).toEqual(["a", "d"]);
   });
 
   test("puts nothing onto nodes that are no targets", () => {

@@ -1,8 +1,8 @@
 // Nodes that go because something cheaper can take their pods: one by one, and then several together into fewer. Nodes do
-// not become more, unless that saves much, and several go together only for a saving that is worth the wait.
+// not become more, unless that saves much for what it disturbs; several go together only for a saving worth the wait.
 
 import { attempt, type Course, priceOf } from "./course.ts";
-import type { Candidate, Saving } from "./question.ts";
+import type { Candidate, Saving, Terms } from "./question.ts";
 import { refusedBy } from "./terms.ts";
 
 /** The least share of their price that makes more nodes of fewer. */
@@ -42,6 +42,11 @@ function* inGroups(course: Course, isSpot: boolean): Generator<void, void> {
   }
 }
 
+/** What pools ask of a saving if they weigh it against what it disturbs. */
+function balanced(termsByPool: ReadonlyMap<string, Terms>): ReadonlyMap<string, Terms> {
+  return new Map([...termsByPool].map(([pool, terms]) => [pool, { ...terms, isBalanced: true }]));
+}
+
 /** Half of them, but two before one. */
 function fewer(count: number): number {
   return count === 3 ? 2 : Math.floor(count / 2);
@@ -66,8 +71,9 @@ function exchanged(course: Course, nodes: readonly Candidate[]): Generator<void,
       podCount: trial.podCount,
       price: { before, after },
     };
-    const least = Math.max(newNodes.length > nodes.length ? moreNodesSave : 0, nodes.length > 1 ? togetherSave : 0);
+    const isMore = newNodes.length > nodes.length;
+    const least = Math.max(isMore ? moreNodesSave : 0, nodes.length > 1 ? togetherSave : 0);
     if (before - after < least * before) return "too little would be saved";
-    return refusedBy(saving, nodes, question.termsByPool) ?? [saving];
+    return refusedBy(saving, nodes, isMore ? balanced(question.termsByPool) : question.termsByPool) ?? [saving];
   });
 }

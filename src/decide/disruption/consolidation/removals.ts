@@ -10,10 +10,14 @@ const noRoom = "its pods do not fit onto other nodes";
 
 export function* removals(course: Course): Generator<void, void> {
   const { standings, question } = course;
-  const worthwhile = standings.inOrder.filter(
-    node =>
-      refusedBy(removalOf(node, new Map()), [node], question.termsByPool, standings.podCountOf(node)) === undefined,
-  );
+  const worthwhile: Candidate[] = [];
+  for (const [place, node] of standings.inOrder.entries()) {
+    const terms = question.termsByPool;
+    const why = refusedBy(removalOf(node, new Map()), [node], terms, standings.podCountOf(node));
+    if (why === undefined) worthwhile.push(node);
+    standings.input.effort.work += 3;
+    if (place % 128 === 0) yield;
+  }
   yield* together(course, worthwhile);
   for (const node of worthwhile) {
     if (course.isStopped()) return;
@@ -29,22 +33,63 @@ export function* removals(course: Course): Generator<void, void> {
 
 /** Placed as one, the large pods of all of them come before the small: more fit than one node after the other. */
 function* together(course: Course, worthwhile: readonly Candidate[]): Generator<void, void> {
-  const { standings, isStopped } = course;
-  for (let some = standings.mayGoTogether(worthwhile); some.length > 1 && !isStopped(); ) {
-    let blocked: ReadonlySet<string | undefined> = new Set();
-    const tried = some;
-    const trouble = yield* attempt(course, tried, function* (trial) {
-      const left = yield* trial.ontoHosts(isStopped);
-      blocked = new Set(left.map(pod => pod.spec.nodeName));
-      return left.length > 0 || isStopped() ? noRoom : apart(course, tried, trial.places());
-    });
-    if (trouble === undefined) return;
-    // Half of those that were in the way, from the last on: with their room the others may fit.
-    const inTheWay = tried.filter(({ name }) => blocked.has(name));
+  const most = yield* grown(course, yield* shrunk(course, worthwhile), worthwhile);
+  if (most.length < 2 || course.isStopped()) return;
+  yield* attempt(course, most, function* (trial) {
+    const left = yield* trial.ontoHosts(course.isStopped);
+    return left.length > 0 || course.isStopped() ? noRoom : apart(course, most, trial.places());
+  });
+}
+
+/** As many from the first on as fit: half of those in the way stay, from the last on, for with their room others may fit. */
+function* shrunk(course: Course, worthwhile: readonly Candidate[]): Generator<void, readonly Candidate[]> {
+  let some = course.standings.mayGoTogether(worthwhile);
+  while (some.length > 1 && !course.isStopped()) {
+    const blocked = yield* blockedAmong(course, some);
+    const inTheWay = some.filter(({ name }) => blocked.has(name));
+    if (inTheWay.length === 0) break;
     const out = new Set(inTheWay.slice(Math.floor(inTheWay.length / 2)));
-    some = tried.filter(node => !out.has(node));
+    some = some.filter(node => !out.has(node));
     yield;
   }
+  return some;
+}
+
+/** So often more are tried beside those that fit. */
+const triesMax = 24;
+
+/** And of the others those that fit beside them: all pods find their place anew, and none has to move again for it. */
+function* grown(
+  course: Course,
+  fitting: readonly Candidate[],
+  worthwhile: readonly Candidate[],
+): Generator<void, readonly Candidate[]> {
+  const isIn = new Set(fitting);
+  let others = worthwhile.filter(node => !isIn.has(node));
+  let most = fitting;
+  let count = Math.ceil(others.length / 4);
+  for (let tries = 0; tries < triesMax && others.length > 0 && !course.isStopped(); ) {
+    const more = [...most, ...others.slice(0, count)];
+    const mayFit = course.standings.mayGoTogether(more).length === more.length;
+    if (mayFit) tries++;
+    const fits = mayFit && (yield* blockedAmong(course, more)).size === 0;
+    if (fits) most = more;
+    if (fits || count === 1) others = others.slice(count);
+    else count = Math.ceil(count / 2);
+    yield;
+  }
+  return most;
+}
+
+/** Those whose pods find no place if all of them go, by name. */
+function* blockedAmong(course: Course, nodes: readonly Candidate[]): Generator<void, ReadonlySet<string | undefined>> {
+  let blocked: ReadonlySet<string | undefined> = new Set();
+  yield* attempt(course, nodes, function* (trial) {
+    const left = yield* trial.ontoHosts(course.isStopped);
+    blocked = new Set(left.map(pod => pod.spec.nodeName));
+    return noRoom;
+  });
+  return blocked;
 }
 
 /** What was placed as one, node by node. */

@@ -4,6 +4,7 @@
 import type { Effort } from "../../packing/effort.ts";
 import type { Picture } from "../../packing/picture.ts";
 import type { Amounts } from "../../packing/resources.ts";
+import { sortedInSlices } from "../../packing/sliced-sort.ts";
 import type { TrialInput } from "../../packing/trial.ts";
 import { needsPlace } from "../../packing/what-if.ts";
 import type { Candidate, Question, Saving } from "./question.ts";
@@ -32,19 +33,13 @@ export class Standings {
   #isTarget: Uint8Array;
   #free: Amounts;
 
-  private constructor(input: TrialInput, question: Question, standings: readonly Standing[]) {
+  private constructor(input: TrialInput, question: Question, sorted: readonly Standing[], order: readonly number[]) {
     this.input = input;
     this.#question = question;
-    const sorted = [...standings].sort(byDisturbance);
     this.inOrder = sorted.map(({ candidate }) => candidate);
     this.#standingByName = new Map(sorted.map(one => [one.candidate.name, one]));
-    // Pods go first where nobody may go, then onto who would go last: the others had better empty themselves.
-    const { hosts } = input.picture;
-    const rank = new Map(sorted.map(({ index }, place) => [index, place]));
-    const rankOf = (index: number) => rank.get(index) ?? sorted.length;
-    const targets = question.targets.flatMap(name => hosts.indexByName.get(name) ?? []);
-    this.#order = targets.sort((a, b) => rankOf(b) - rankOf(a) || (nameOf(input, a) < nameOf(input, b) ? -1 : 1));
-    this.#isTarget = new Uint8Array(hosts.length);
+    this.#order = order;
+    this.#isTarget = new Uint8Array(input.picture.hosts.length);
     for (const index of this.#order) this.#isTarget[index] = 1;
     this.#free = this.#measured();
   }
@@ -58,7 +53,9 @@ export class Standings {
       effort.work += 10;
       if (standings.length % 64 === 0) yield;
     }
-    return new Standings({ picture, effort, gone: new Set() }, question, standings);
+    const sorted = yield* sortedInSlices(standings, byDisturbance, effort);
+    const order = yield* orderOf(question, sorted, { picture, effort });
+    return new Standings({ picture, effort, gone: new Set() }, question, sorted, order);
   }
 
   isSettled({ name }: Pick<Candidate, "name">): boolean {
@@ -147,8 +144,20 @@ function byDisturbance(a: Standing, b: Standing): number {
   return share(a) - share(b) || (a.candidate.name < b.candidate.name ? -1 : 1);
 }
 
-function nameOf({ picture }: TrialInput, index: number): string {
-  return picture.hosts.nodes[index]?.node.metadata.name ?? "";
+/** Pods go first where nobody may go, then onto who would go last: the others had better empty themselves. */
+function* orderOf(
+  { targets }: Question,
+  sorted: readonly Standing[],
+  { picture, effort }: { readonly picture: Picture; readonly effort: Effort },
+): Generator<void, readonly number[]> {
+  const isTarget = new Set(targets);
+  const mayGo = new Set(sorted.map(({ candidate }) => candidate.name));
+  const lasting = targets.filter(name => !mayGo.has(name));
+  effort.work += targets.length * 0.2;
+  yield;
+  const first = yield* sortedInSlices(lasting, (a, b) => (a < b ? -1 : 1), effort);
+  const last = sorted.toReversed().filter(({ candidate }) => isTarget.has(candidate.name));
+  return [...first.flatMap(name => picture.hosts.indexByName.get(name) ?? []), ...last.map(({ index }) => index)];
 }
 
 function loadOf(picture: Picture, index: number): Pick<Standing, "demand" | "podCount"> {
