@@ -170,6 +170,18 @@ const healthChecks: readonly Permission[] = [
     verbs: watched,
     why: "Nothing new is remediated while OpenShift upgrades the cluster.",
   },
+  {
+    group: "machine.openshift.io",
+    resource: "machinehealthchecks",
+    verbs: watched,
+    why: "Beside OpenShift's own checks nothing is remediated.",
+  },
+  {
+    group: "machine.openshift.io",
+    resource: "machines",
+    verbs: ["get"],
+    why: "A remediation beside the Machine of its node is owned by it, too.",
+  },
   { group: "", resource: "namespaces", verbs: ["create"], why: "Where the leases on nodes lie, if it is missing." },
 ];
 

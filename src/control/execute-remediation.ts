@@ -14,6 +14,7 @@ import type { ActionView } from "../snapshot/views.ts";
 import { updateAction } from "./execute-action.ts";
 import { doubt, isOver, readLive } from "./execute-start.ts";
 import { alreadySo, done, type Execution, overLive } from "./execution.ts";
+import { machineOwner } from "./machine-owner.ts";
 import { isAlreadyExists, isNotFound, Stale } from "./outcome.ts";
 import { keyOf, metadataBody, patchBound, statusBody } from "./patch.ts";
 
@@ -31,7 +32,7 @@ export async function createRemediation(command: Of<"create-remediation">, execu
   if (action.status.startedAt !== undefined || isStepOn(action, execution)) {
     const why = recovered(action, live, execution);
     if (why !== undefined) return { result: "retry", reason: "Doubtful", message: why, afterMs: doubtedMs };
-    return create(command, execution);
+    return create(command, live, execution);
   }
   const why = doubt(action, live, execution);
   if (why !== undefined) {
@@ -42,7 +43,7 @@ export async function createRemediation(command: Of<"create-remediation">, execu
   }
   const held = heldNow(action, execution);
   if (held !== undefined) return { result: "retry", reason: "Held", message: held, afterMs: doubtedMs };
-  return create(command, execution);
+  return create(command, live, execution);
 }
 
 /** Not read again: it has been seen as it is stored, and whoever changed it since is met when it is written next. */
@@ -84,12 +85,18 @@ function contextOf({ picture, settings, epoch, remembering }: Execution, now: In
   return remembering?.(context) ?? { ...context, vetoes: [remediationVeto(context)] };
 }
 
-async function create({ resource, manifest, node }: Of<"create-remediation">, execution: Execution): Promise<Outcome> {
+async function create(
+  { resource, manifest, node }: Of<"create-remediation">,
+  live: Live,
+  execution: Execution,
+): Promise<Outcome> {
   const { api } = execution;
-  const { name, namespace } = manifest.metadata;
+  const { name, namespace, ownerReferences = [] } = manifest.metadata;
+  const owners = [...ownerReferences, ...(await machineOwner(live.node, namespace, execution))];
+  const made = { ...manifest, metadata: { ...manifest.metadata, ownerReferences: owners } };
   const key = namespace === undefined ? {} : { namespace };
   try {
-    answered(resource, await api.create(resource, key, manifest), execution);
+    answered(resource, await api.create(resource, key, made), execution);
     return done;
   } catch (error) {
     if (!isAlreadyExists(error)) throw noKind(error, `${resource.kind} ${name}`);

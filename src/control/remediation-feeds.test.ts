@@ -49,8 +49,8 @@ function lists(plural: string): void {
   fake.options.handlers.synced?.();
 }
 
-function define(group: string, kind: string, plural: string): void {
-  const spec = { group, scope: "Cluster", names: { kind, plural }, versions: [{ name: "v1", served: true }] };
+function define(group: string, kind: string, plural: string, version = "v1"): void {
+  const spec = { group, scope: "Cluster", names: { kind, plural }, versions: [{ name: version, served: true }] };
   arrives("customresourcedefinitions", { metadata: { name: `${plural}.${group}` }, spec });
 }
 
@@ -101,6 +101,28 @@ test("an upgrade of OpenShift that cannot be read is told as such, and as none w
     isOpenShift: true,
     progressing: [{ name: "version", message: "Working towards 4.20" }],
   });
+});
+
+test("MachineHealthChecks of OpenShift are watched where it serves them, and forgotten where it does no longer", () => {
+  lists("customresourcedefinitions");
+  expect(picture.checks.machineChecks).toEqual({ conflicting: [], mindsTerminating: false });
+  define("machine.openshift.io", "MachineHealthCheck", "machinehealthchecks", "v1beta1");
+  expect(picture.checks.machineChecks.isPending).toBe(true);
+  const metadata = {
+    name: "a",
+    namespace: "m",
+    uid: "u",
+    resourceVersion: "1",
+    creationTimestamp: "2026-01-01T00:00:00Z",
+  };
+  arrives("machinehealthchecks", {
+    apiVersion: "machine.openshift.io/v1beta1",
+    kind: "MachineHealthCheck",
+    metadata,
+    spec: { unhealthyConditions: [{ type: "Ready", status: "False", timeout: "300s" }] },
+  });
+  lists("machinehealthchecks");
+  expect(picture.checks.machineChecks).toEqual({ conflicting: ["m/a"], mindsTerminating: false });
 });
 
 test("all watches end with it", () => {

@@ -1,5 +1,5 @@
 // What health checks work with, watched for as long as a check uses it: the checks themselves, the leases on nodes, the
-// kinds of remediations and templates that checks name, and OpenShift's ClusterVersions where there are any. A kind that
+// kinds of remediations and templates that checks name, and what OpenShift says where it is. A kind that
 // is not there or not ours to read stops nothing but the checks that name it, and they say so.
 
 import { machineKind } from "../api/cluster-api.ts";
@@ -16,9 +16,9 @@ import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { KeptKind } from "../snapshot/kept-kind.ts";
 import type { CheckedView } from "../snapshot/kind.ts";
 import { Access } from "./access.ts";
-import { ClusterVersions } from "./cluster-versions.ts";
 import { Definitions, definitions } from "./definitions.ts";
 import type { WatchedKind } from "./feeds.ts";
+import { OpenShift } from "./openshift.ts";
 import { isNotFound } from "./outcome.ts";
 import type { Clock, Fed, Feed, KubeApi } from "./ports.ts";
 import { leases } from "./resources.ts";
@@ -45,7 +45,7 @@ export class RemediationFeeds {
   readonly kinds: readonly WatchedKind[];
   readonly #options: Options;
   readonly #definitions: Definitions;
-  readonly #versions: ClusterVersions;
+  readonly #openShift: OpenShift;
   readonly #access: Access;
   readonly #watching = new Map<string, Watching>();
   readonly #told = new Map<string, KindState>();
@@ -57,7 +57,7 @@ export class RemediationFeeds {
     this.#options = options;
     const look = () => this.look();
     this.#definitions = new Definitions(feed, look);
-    this.#versions = new ClusterVersions(feed, look);
+    this.#openShift = new OpenShift(feed, look);
     this.#access = new Access({ ...options, changed: look });
     const checks = start({ feed, changed: look }, nodeHealthChecks.resource, picture.checkFeeds.checks);
     const inNamespace = { selection: { namespace: nodeLeaseNamespace } };
@@ -79,7 +79,7 @@ export class RemediationFeeds {
     const wanted = new Map(this.#wanted().map(name => [keyOfKind(name), name]));
     for (const [key, watching] of this.#watching) if (!wanted.has(key)) this.#end(key, watching);
     for (const name of wanted.values()) this.#tell(name, this.#stateOf(name));
-    this.#versions.look(this.#definitions, picture);
+    this.#openShift.look(this.#definitions, picture);
     picture.checks.setMachines(this.#definitions.firstServed(machineKind));
     changed();
   }
@@ -88,7 +88,7 @@ export class RemediationFeeds {
     this.#isStopped = true;
     this.#cancel();
     for (const { fed } of this.#watching.values()) fed.stop();
-    this.#versions.stop();
+    this.#openShift.stop();
     this.#access.stop();
   }
 

@@ -13,13 +13,14 @@ import {
   keyOfObject,
   type KindName,
   type KindState,
+  type MachineChecksView,
   type NodeLeaseView,
   type RemediationView,
   type TemplateView,
   type UpgradeView,
 } from "./check-views.ts";
 import { Grouped, Ordered } from "./ordered.ts";
-import { noUpgrade } from "./project-check.ts";
+import { noMachineChecks, noUpgrade } from "./project-openshift.ts";
 import type { Subject } from "./picture.ts";
 import type { Change } from "./tables.ts";
 import type { ActionView, NodeView } from "./views.ts";
@@ -44,6 +45,7 @@ export class CheckIndex implements CheckPicture {
   readonly #kinds = new Map<string, KindState>();
   readonly #leases = new Map<string, NodeLeaseView>();
   #upgrade: UpgradeView = noUpgrade;
+  #machineChecks: MachineChecksView = noMachineChecks;
   #machines: Resource | undefined;
   #isListed = false;
   #hadDefault: boolean | undefined;
@@ -54,6 +56,9 @@ export class CheckIndex implements CheckPicture {
   }
   get upgrade(): UpgradeView {
     return this.#upgrade;
+  }
+  get machineChecks(): MachineChecksView {
+    return this.#machineChecks;
   }
   get machines(): Resource | undefined {
     return this.#machines;
@@ -131,6 +136,7 @@ export class CheckIndex implements CheckPicture {
     for (const after of other.#remediations.values()) this.replaceRemediation({ before: undefined, after });
     for (const [nodeName, lease] of other.#leases) this.replaceLease(nodeName, lease);
     this.#upgrade = other.#upgrade;
+    this.#machineChecks = other.#machineChecks;
     this.#machines = other.#machines;
     this.#isListed = other.#isListed;
     this.#hadDefault = other.#hadDefault;
@@ -224,6 +230,14 @@ export class CheckIndex implements CheckPicture {
   setUpgrade(upgrade: UpgradeView): void {
     this.#upgrade = upgrade;
     for (const { name } of this.all()) this.#mark(`check/${name}`, "cluster");
+  }
+
+  setMachineChecks(machineChecks: MachineChecksView): void {
+    this.#machineChecks = machineChecks;
+    for (const { name, uid } of this.all()) {
+      this.#mark(`check/${name}`, "cluster");
+      this.#markNodesOf(name, uid);
+    }
   }
 
   setMachines(machines: Resource | undefined): void {

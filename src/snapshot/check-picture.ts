@@ -4,6 +4,7 @@ import type {
   CheckView,
   KindName,
   KindState,
+  MachineChecksView,
   NodeLeaseView,
   RemediationView,
   TemplateView,
@@ -49,6 +50,7 @@ export type CheckPicture = {
   kind(kind: KindName): KindState;
   lease(nodeName: string): NodeLeaseView | undefined;
   readonly upgrade: UpgradeView;
+  readonly machineChecks: MachineChecksView;
   /** Where Cluster API's Machines are served; undefined: not in this cluster. */
   readonly machines: Resource | undefined;
   /** Whether the default check was made once, or needed none; undefined: that is not known yet. */

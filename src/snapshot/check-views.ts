@@ -114,6 +114,17 @@ export type UpgradeView = {
   readonly failure?: string;
 };
 
+/** OpenShift's own MachineHealthChecks; `failure`: they cannot be read, and why. */
+export type MachineChecksView = {
+  /** Those that may do the same as a NodeHealthCheck, as namespace/name. */
+  readonly conflicting: readonly string[];
+  /** One minds nodes with the condition Terminating. */
+  readonly mindsTerminating: boolean;
+  /** They have not been listed yet. */
+  readonly isPending?: true;
+  readonly failure?: string;
+};
+
 /** Kind, namespace and name: what tells one remediation or template from all others. */
 export function keyOfKind({ apiVersion, kind }: KindName): string {
   return `${apiVersion} ${kind}`;

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { KubeObject } from "../api/meta.ts";
 import type { NodeHealthCheckSpec } from "../api/node-health-check.ts";
 import { parseTime } from "../api/time.ts";
-import { projectCheck, projectNodeLease, projectRemediation, projectTemplate, upgradeOf } from "./project-check.ts";
+import { projectCheck, projectNodeLease, projectRemediation, projectTemplate } from "./project-check.ts";
+import { machineChecksOf, upgradeOf } from "./project-openshift.ts";
 
 const made = "2026-01-01T00:00:00Z";
 const metadata = { name: "x", uid: "u", resourceVersion: "1", creationTimestamp: made, generation: 1 };
@@ -188,4 +189,19 @@ test("a cluster is being upgraded where a ClusterVersion progresses", () => {
   });
   expect(upgradeOf([version("True")]).progressing).toEqual([{ name: "version", message: "towards 4.20" }]);
   expect(upgradeOf([version("False")])).toEqual({ isOpenShift: true, progressing: [] });
+});
+
+test("of OpenShift's MachineHealthChecks those conflict that mind more than machines which their cloud takes back", () => {
+  const check = (name: string, ...types: readonly string[]) => ({
+    apiVersion: "machine.openshift.io/v1beta1",
+    kind: "MachineHealthCheck",
+    metadata: { name, namespace: "m", uid: name, resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
+    spec: { unhealthyConditions: types.map(type => ({ type, status: "True", timeout: "0s" })) },
+  });
+  const terminating = check("terminating", "Terminating");
+  expect(machineChecksOf([terminating])).toEqual({ conflicting: [], mindsTerminating: true });
+  expect(machineChecksOf([check("b", "Ready"), check("a", "Terminating", "Ready"), check("c")])).toEqual({
+    conflicting: ["m/a", "m/b", "m/c"],
+    mindsTerminating: false,
+  });
 });

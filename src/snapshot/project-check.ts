@@ -25,7 +25,6 @@ import {
   type OwnRemediation,
   type RemediationView,
   type TemplateView,
-  type UpgradeView,
 } from "./check-views.ts";
 import { looksLike } from "./looks-like.ts";
 import { conditionsOf, metaOf, ownersOf } from "./project-meta.ts";
@@ -201,16 +200,3 @@ export function projectNodeLease(raw: KubeObject, previous: NodeLeaseView | unde
   };
   return previous !== undefined && previous.resourceVersion === view.resourceVersion ? previous : view;
 }
-
-/** Of OpenShift's ClusterVersions. */
-export function upgradeOf(clusterVersions: readonly KubeObject[]): UpgradeView {
-  const progressing = clusterVersions.flatMap(raw => {
-    const conditions = conditionsOf(fields(raw["status"])["conditions"]);
-    const found = conditions.find(({ type }) => type === "Progressing");
-    return found?.status === "True" ? { name: raw.metadata.name, message: found.message } : [];
-  });
-  return { isOpenShift: true, progressing };
-}
-
-/** Before it has been looked for, or where the API does not exist. */
-export const noUpgrade: UpgradeView = { isOpenShift: false, progressing: [] };

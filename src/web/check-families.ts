@@ -24,6 +24,7 @@ const causes: ReadonlySet<string> = new Set([
   "excluded",
   "frozen",
   "lease-held",
+  "left-to-machine-check",
   "left-to-repair",
   "no-template-left",
   "outranked",

@@ -4,6 +4,8 @@
 import { excludedKey } from "../../api/node-health-check-contract.ts";
 import { formatTime } from "../../api/time.ts";
 import type { StepView } from "../../snapshot/check-views.ts";
+import { terminatingCondition } from "../../snapshot/project-openshift.ts";
+import { isTrue } from "../conditions.ts";
 import { type Context, nothing, type Proposal, type Decision } from "../decision.ts";
 import { ownClaimOf } from "../own-node.ts";
 import type { Objection } from "../safety.ts";
@@ -62,6 +64,7 @@ export function stepHold(patient: Case, step: Step, context: Context): Objection
   return (
     disabled(patient, context) ??
     excluded(patient) ??
+    leftToMachineCheck(patient, context) ??
     leftToRepair(patient, step, context) ??
     heldByAnother(patient, context)
   );
@@ -89,6 +92,13 @@ function excluded({ node }: Case): Objection | undefined {
   if (node.labels[excludedKey] !== "true") return undefined;
   const message = `Node ${node.name} is labelled ${excludedKey}.`;
   return { code: "excluded", message, liftedBy: `taking the label off node ${node.name}` };
+}
+
+/** Its cloud takes the machine back, and OpenShift's own check replaces it. */
+function leftToMachineCheck({ node }: Case, { picture: { checks } }: Context): Objection | undefined {
+  if (!checks.machineChecks.mindsTerminating || !isTrue(node.conditions, terminatingCondition)) return undefined;
+  const message = `Node ${node.name} is ${terminatingCondition}: OpenShift's MachineHealthCheck minds it.`;
+  return { code: "left-to-machine-check", message, liftedBy: "another node in its place" };
 }
 
 function mislabelled({ node, check }: Patient): Decision["notices"] {

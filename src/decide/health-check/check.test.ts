@@ -1,3 +1,5 @@
+import type { MachineChecksView } from "../../snapshot/check-views.ts";
+import { noMachineChecks } from "../../snapshot/project-openshift.ts";
 import { describe, expect, test } from "vitest";
 import { aCondition, aNode, at, t0 } from "../../../test/builders.ts";
 import type { NodeHealthCheckSpec, NodeHealthCheckStatus } from "../../api/node-health-check.ts";
@@ -337,6 +339,28 @@ describe("what disables a check", () => {
     test("or one is used twice, whatever it says", () => {
       const templates = [aTemplate("one", { supportsMultiple: true })];
       expect(reason({ checks: [twice(["one", "one"])], templates })).toBe("InvalidNodeHealthCheck");
+    });
+  });
+
+  describe("OpenShift's own MachineHealthChecks", () => {
+    const found = (view: MachineChecksView) => {
+      const context = aCheckContext({ checks: [web], nodes: someNodes(3, 1) });
+      context.checks.setMachineChecks(view);
+      return disablingOf(web, context);
+    };
+    const reason = "ConflictingMachineHealthCheckDetected";
+
+    test("any of them, by name", () => {
+      expect(found({ conflicting: ["m/a", "m/b"], mindsTerminating: false })).toMatchObject({
+        reason,
+        message: "OpenShift's MachineHealthCheck m/a and 1 more looks after machines, too.",
+      });
+      expect(found({ conflicting: [], mindsTerminating: true })).toBeUndefined();
+    });
+
+    test("that cannot be read; such that are not listed yet are no news", () => {
+      expect(found({ ...noMachineChecks, failure: "no leave" })).toMatchObject({ reason });
+      expect(found({ ...noMachineChecks, isPending: true })?.reason).toBe("RemediationTemplatePending");
     });
   });
 

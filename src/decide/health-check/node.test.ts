@@ -126,6 +126,15 @@ describe("what is not asked for", () => {
     expect(decide({ leases: [lease], now: at("90m") }).proposals.length).toBe(1);
   });
 
+  test("a node that its cloud takes back, where OpenShift's own check minds it", () => {
+    const conditions = [aCondition("Ready", "False", { since: t0 }), aCondition("Terminating", "True")];
+    const context = aCheckContext({ checks: [web], nodes: [{ ...aNode("n0"), conditions }, aNode("b"), aNode("c")] });
+    const asked = () => decideCheckedNode("n0", context);
+    expect(asked().proposals.length).toBe(1);
+    context.checks.setMachineChecks({ conflicting: [], mindsTerminating: true });
+    expect(asked()).toMatchObject({ proposals: [], refusals: [{ code: "left-to-machine-check" }] });
+  });
+
   test("anything of a check that is disabled or being deleted", () => {
     expect(codes({ templates: [] })).toEqual(["check-disabled"]);
     expect(codes({ checks: [aCheck("web", { deletingSince: t0 })] })).toEqual([]);

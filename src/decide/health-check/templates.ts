@@ -6,13 +6,14 @@ import type { Resource } from "../../api/meta.ts";
 import { type CheckView, keyOfKind, type KindName, type KindState, type StepView } from "../../snapshot/check-views.ts";
 import type { Context } from "../decision.ts";
 
-/** Reasons of the condition Disabled; the first three are medik8s' own. */
+/** Reasons of the condition Disabled; medik8s' own where it has one. */
 export type Disabling = {
   readonly reason:
     | "RemediationTemplateNotFound"
     | "RemediationTemplateInvalid"
     | "RemediationTemplateForbidden"
     | "RemediationTemplatePending"
+    | "ConflictingMachineHealthCheckDetected"
     | "InvalidNodeHealthCheck";
   readonly message: string;
   readonly liftedBy: string;
@@ -25,11 +26,29 @@ export function disablingOf(check: CheckView, context: Context): Disabling | und
     const message = `NodeHealthCheck ${name} cannot be understood: ${invalid}`;
     return { reason: "InvalidNodeHealthCheck", message, liftedBy: `mending NodeHealthCheck ${name}` };
   }
+  const conflict = machineCheckConflict(context);
+  if (conflict !== undefined) return conflict;
   for (const step of steps) {
     const found = stepProblem(step, context) ?? multiplicity(step, check, context);
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Two that look after the same machines would each take what the other has just brought back. */
+function machineCheckConflict({ picture: { checks } }: Context): Disabling | undefined {
+  const { conflicting, isPending, failure } = checks.machineChecks;
+  const reason = "ConflictingMachineHealthCheckDetected";
+  if (isPending) return pending("MachineHealthChecks of OpenShift have not been listed yet.");
+  if (failure !== undefined) {
+    const message = `Whether OpenShift checks the health of machines cannot be told: ${failure}`;
+    return { reason, message, liftedBy: "leave to read MachineHealthChecks" };
+  }
+  const [first, ...more] = conflicting;
+  if (first === undefined) return undefined;
+  const others = more.length === 0 ? "" : ` and ${more.length} more`;
+  const message = `OpenShift's MachineHealthCheck ${first}${others} looks after machines, too.`;
+  return { reason, message, liftedBy: `deleting MachineHealthCheck ${first}${others}` };
 }
 
 function stepProblem({ template }: StepView, context: Context): Disabling | undefined {
@@ -76,16 +95,16 @@ function kindProblem({ apiVersion, kind }: KindName, state: KindState): Disablin
     case "Served":
       return state.lacking === undefined ? undefined : forbidden(apiVersion, state.lacking, state.resource);
     case "Listing":
-      return {
-        reason: "RemediationTemplatePending",
-        message: `${kind} (${apiVersion}) has not been listed yet.`,
-        liftedBy: "the answer of the server",
-      };
+      return pending(`${kind} (${apiVersion}) has not been listed yet.`);
     case "NotFound":
       return notFound(`No API serves ${kind} (${apiVersion}).`, `installing whoever serves ${kind}`);
     case "Forbidden":
       return forbidden(apiVersion, state.verb, state.resource);
   }
+}
+
+function pending(message: string): Disabling {
+  return { reason: "RemediationTemplatePending", message, liftedBy: "the answer of the server" };
 }
 
 function forbidden(apiVersion: string, verb: string, resource: Resource): Disabling {
