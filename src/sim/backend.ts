@@ -50,7 +50,8 @@ class OtherObjects implements Cluster {
 
   *list(plural: string): Generator<KubeObject> {
     for (const kind of this.#kinds.own(plural)) {
-      for (const stored of collectionOf(this.#store, kind).all()) yield stored.object;
+      const collection = collectionOf(this.#store, kind);
+      if (collection.keys.count > 0) for (const stored of collection.all()) yield stored.object;
     }
   }
 

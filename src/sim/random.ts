@@ -28,8 +28,12 @@ export function uuid(random: Random): string {
   return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-${variant}${c.slice(1, 4)}-${c.slice(4)}${d}`;
 }
 
+const hexByByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+/** By table: a word that is no small integer takes V8 a long way to write in another base. */
 function hex(word: number): string {
-  return word.toString(16).padStart(8, "0");
+  const byte = (shift: number) => hexByByte[(word >>> shift) & 255];
+  return `${byte(24)}${byte(16)}${byte(8)}${byte(0)}`;
 }
 
 // No vowels and no characters that look like another: the alphabet of generated names in Kubernetes.

@@ -170,13 +170,15 @@ function all(path: string, value: unknown, complaints: readonly string[]): Field
 }
 
 function labelFindings(labels: readonly [string, string][], path: string): FieldError[] {
-  return labels.flatMap(([key, value]) => [
-    ...all(path, key, qualifiedNameErrors(key)),
-    ...all(path, value, labelValueErrors(value)),
-  ]);
+  const findings: FieldError[] = [];
+  for (const [key, value] of labels) {
+    findings.push(...all(path, key, qualifiedNameErrors(key)), ...all(path, value, labelValueErrors(value)));
+  }
+  return findings;
 }
 
 function annotationFindings(annotations: readonly [string, string][], path: string): FieldError[] {
+  if (annotations.length === 0) return [];
   const findings = annotations.flatMap(([key]) => all(path, key, qualifiedNameErrors(key.toLowerCase())));
   const isTooLong = isLongerThan(annotationsMaxBytes, annotations.flat());
   return isTooLong ? [...findings, tooLong(path, annotationsMaxBytes)] : findings;

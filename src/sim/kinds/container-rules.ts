@@ -70,9 +70,9 @@ function commonErrors(container: Container, path: string, { volumes, isPod }: Co
     ...(name === "" ? [required(`${path}.name`, "")] : dnsLabel(`${path}.name`, name)),
     ...requiredText(`${path}.image`, image),
     ...oneOf(`${path}.terminationMessagePolicy`, container.terminationMessagePolicy, ["File", "FallbackToLogsOnError"]),
-    ...portsErrors(container.ports ?? [], `${path}.ports`),
+    ...(container.ports ? portsErrors(container.ports, `${path}.ports`) : []),
     ...environmentErrors(container, path),
-    ...mountsErrors(container.volumeMounts ?? [], `${path}.volumeMounts`, volumes),
+    ...(container.volumeMounts ? mountsErrors(container.volumeMounts, `${path}.volumeMounts`, volumes) : []),
     ...oneOf(`${path}.imagePullPolicy`, container.imagePullPolicy, ["Always", "IfNotPresent", "Never"]),
     ...resourcesErrors(container.resources, `${path}.resources`),
     ...(padded ? [invalid(`${path}.image`, image, "must not have leading or trailing whitespace")] : []),
@@ -147,13 +147,13 @@ function mountsErrors(mounts: readonly VolumeMount[], path: string, volumes: Rea
 }
 
 function hookErrors(container: Container, path: string, { gracePeriodSeconds }: ContainerContext): FieldError[] {
-  const { lifecycle = {}, livenessProbe, readinessProbe, startupProbe } = container;
   const found: FieldError[] = [];
   for (const hook of ["postStart", "preStop"] as const) {
-    const handler = lifecycle[hook];
+    const handler = container.lifecycle?.[hook];
     if (handler) found.push(...handlerErrors(handler, `${path}.lifecycle.${hook}`, gracePeriodSeconds));
   }
-  for (const [field, probe] of Object.entries({ livenessProbe, readinessProbe, startupProbe })) {
+  for (const field of ["livenessProbe", "readinessProbe", "startupProbe"] as const) {
+    const probe = container[field];
     if (probe) found.push(...probeErrors(probe, `${path}.${field}`, gracePeriodSeconds));
   }
   return found;

@@ -5,10 +5,10 @@ import { labelValueErrors } from "../../api/name.ts";
 import { duplicate, invalid, notSupported, required } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
 import { affinityErrors } from "./affinity-rules.ts";
-import { containersErrors, initContainersErrors } from "./container-rules.ts";
+import { type ContainerContext, containersErrors, initContainersErrors } from "./container-rules.ts";
 import { dnsLabel, labelSelector, labels, oneOf, qualifiedName, subdomain } from "./field-rules.ts";
 import { volumesErrors } from "./pod-volume-rules.ts";
-import type { PodSpec, Toleration } from "./pod-types.ts";
+import type { Container, PodSpec, Toleration } from "./pod-types.ts";
 
 const int32Max = 2 ** 31 - 1;
 
@@ -18,22 +18,28 @@ export function podSpecErrors(spec: PodSpec, path: string, { isPod }: { isPod: b
   return [
     ...volumeErrors,
     ...containersErrors(spec.containers ?? [], `${path}.containers`, context),
-    ...initContainersErrors(spec.initContainers ?? [], `${path}.initContainers`, {
-      ...context,
-      others: (spec.containers ?? []).map(({ name }) => name),
-    }),
+    ...(spec.initContainers ? sidecarsErrors(spec.initContainers, spec, { path, context }) : []),
     ...hostNetworkErrors(spec, path, isPod),
     ...oneOf(`${path}.restartPolicy`, spec.restartPolicy, ["Always", "OnFailure", "Never"]),
     ...oneOf(`${path}.dnsPolicy`, spec.dnsPolicy, ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]),
     ...labels(`${path}.nodeSelector`, spec.nodeSelector),
-    ...affinityErrors(spec.affinity ?? {}, `${path}.affinity`),
+    ...(spec.affinity ? affinityErrors(spec.affinity, `${path}.affinity`) : []),
     ...dnsErrors(spec, `${path}.dnsConfig`),
-    ...gateErrors(spec, path),
-    ...spreadErrors(spec.topologySpreadConstraints ?? [], `${path}.topologySpreadConstraints`),
+    ...(spec.readinessGates || spec.schedulingGates ? gateErrors(spec, path) : []),
+    ...(spec.topologySpreadConstraints
+      ? spreadErrors(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`)
+      : []),
     ...nameErrors(spec, path),
     ...tolerationErrors(spec.tolerations ?? [], `${path}.tolerations`),
     ...oneOf(`${path}.preemptionPolicy`, spec.preemptionPolicy, ["PreemptLowerPriority", "Never"]),
   ];
+}
+
+type Around = { path: string; context: ContainerContext };
+
+function sidecarsErrors(containers: readonly Container[], spec: PodSpec, { path, context }: Around): FieldError[] {
+  const others = (spec.containers ?? []).map(({ name }) => name);
+  return initContainersErrors(containers, `${path}.initContainers`, { ...context, others });
 }
 
 function nameErrors(spec: PodSpec, path: string): FieldError[] {
