@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { aNode, aPod, aPool, aProvider, t0 } from "./builders.ts";
 import type { InstanceType } from "../src/api/instance-type.ts";
 import type { Pod } from "../src/api/pod.ts";
@@ -60,6 +60,19 @@ test("what it finds is in the picture when it ends", async () => {
   expect(await world.run()).toBe("done");
   expect(world.claims()).toBe(1);
   expect(world.picture.placementOf("default-a-uid")).toMatchObject({ on: "claim" });
+});
+
+test("one that broke half-way leaves nothing half taken in: the next begins with all that is there", async () => {
+  const world = new World();
+  await world.run();
+  world.picture.put("node", aNode("n", { allocatable: amounts }));
+  world.picture.put("pod", pending("b"));
+  vi.spyOn(world.picture, "claimOf").mockImplementationOnce(() => {
+    throw new Error("broken");
+  });
+  expect(await world.run()).toBe("broken");
+  expect(await world.run()).toBe("done");
+  expect(world.picture.placementOf("default-b-uid")).toMatchObject({ on: "node", name: "n" });
 });
 
 describe("beside the turns", () => {

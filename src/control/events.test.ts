@@ -96,14 +96,17 @@ describe("events", () => {
     expect(await saidAfter(notice, 1)).toBe(true);
   });
 
-  test("of nominated pods come five a second, after ten at once, and leave room for others", () => {
+  test("of what goes well with pods and nodes come one a second, after twenty at once, and leave room for others", async () => {
     const about = (index: number) =>
       ({ kind: "Pod", name: `p-${index}`, uid: `p-${index}`, namespace: "default" }) as const;
+    const reasons = ["Nominated", "Registered", "Initialized"];
     const said = Array.from({ length: 200 }, (_, index) =>
-      events.note(aNotice({ reason: "Nominated", about: about(index) })),
+      events.note(aNotice({ reason: reasons[index % 3] ?? "", about: about(index) })),
     );
-    expect(said.filter(Boolean)).toHaveLength(10);
+    expect(said.filter(Boolean)).toHaveLength(20);
     expect(events.note(aNotice())).toBe(true);
+    expect(await saidAfter(aNotice({ reason: "Nominated", about: about(200) }), 999)).toBe(false);
+    expect(await saidAfter(aNotice({ reason: "Registered", about: about(200) }), 1)).toBe(true);
   });
 
   test("with other words are others, within what one object may say", async () => {

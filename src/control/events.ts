@@ -39,8 +39,9 @@ const messageMax = 1024;
 const timeoutMs: Millis = 5 * secondMs;
 const perObject = { burst: 10, everyMs: 30 * secondMs };
 const overall = { burst: 100, everyMs: 200 };
-/** One for each pod that waits: they must not take the room of those that matter more. */
-const nominated = { burst: 10, everyMs: 200 };
+/** Said of each pod that waits and each node that comes, when all is well: they must not take the room of what matters. */
+const routineReasons: ReadonlySet<string> = new Set(["Nominated", "Registered", "Initialized"]);
+const routine = { burst: 20, everyMs: secondMs };
 
 type Said = { readonly name: string; readonly at: Instant; readonly count: number };
 type Bucket = { tokens: number; at: Instant };
@@ -56,7 +57,7 @@ export class Events {
   readonly #saidByKey = new Map<string, Said>();
   readonly #bucketByUid = new Map<string, Bucket>();
   readonly #all: Bucket = { tokens: overall.burst, at: Number.NEGATIVE_INFINITY };
-  readonly #nominated: Bucket = { tokens: nominated.burst, at: Number.NEGATIVE_INFINITY };
+  readonly #routine: Bucket = { tokens: routine.burst, at: Number.NEGATIVE_INFINITY };
   #order = 0;
 
   constructor(options: EventsOptions) {
@@ -84,7 +85,7 @@ export class Events {
   }
 
   #hasRoom({ about: { uid }, reason }: Notice, now: Instant): boolean {
-    if (reason === "Nominated" && !take(this.#nominated, nominated, now)) return false;
+    if (routineReasons.has(reason) && !take(this.#routine, routine, now)) return false;
     const own = this.#bucketByUid.get(uid) ?? { tokens: perObject.burst, at: now };
     this.#bucketByUid.delete(uid);
     this.#bucketByUid.set(uid, own);

@@ -86,6 +86,39 @@ describe("update-node", () => {
     expect(await execution.execute(update(node, {}))).toEqual({ result: "already-so" });
   });
 
+  const adoption: NodeChange = {
+    owner: { name: "claim", uid: "claim-uid" },
+    addFinalizers: ["test/ours"],
+    removeTaints: [theirs],
+    labels: { a: "1" },
+  };
+
+  test("takes a node that has only just joined as the watch has shown it, without a read", async () => {
+    const execution = new EmbeddedExecution();
+    const node = await aNode(execution, {}, { taints: [theirs, disrupted] });
+    execution.picture.answered("node", node);
+    const calls: string[] = [];
+    execution.interfere = call => void calls.push(call);
+    expect(await execution.execute(update(node, adoption))).toEqual({ result: "done" });
+    expect(calls).toEqual(["patch nodes"]);
+    const taints = (await execution.get<Node>(nodes, "n"))?.spec.taints;
+    expect(taints).toContainEqual(disrupted);
+    expect(taints).not.toContainEqual(theirs);
+    expect(execution.picture.node("n")?.owners).toHaveLength(1);
+  });
+
+  test("reads it after all where somebody has written to it since", async () => {
+    const execution = new EmbeddedExecution();
+    const node = await aNode(execution, {}, { taints: [theirs] });
+    execution.picture.answered("node", node);
+    await execution.patch(nodes, "n", { spec: { taints: [theirs, disrupted] } });
+    const calls: string[] = [];
+    execution.interfere = call => void calls.push(call);
+    expect(await execution.execute(update(node, adoption))).toEqual({ result: "done" });
+    expect(calls).toEqual(["patch nodes", "get nodes n", "patch nodes"]);
+    expect((await execution.get<Node>(nodes, "n"))?.spec.taints).toEqual([disrupted]);
+  });
+
   test("writes labels without a read", async () => {
     const execution = new EmbeddedExecution();
     const node = await aNode(execution);

@@ -2,9 +2,10 @@
 
 import type { OwnerReference } from "../api/meta.ts";
 import type { Taint } from "../api/taint.ts";
+import { registeredKey } from "../api/well-known.ts";
 import type { Command, NodeChange, Outcome } from "../decide/decision.ts";
 import { alreadySo, done, type Execution, type Live, overLive, sawDeletion, sawGone } from "./execution.ts";
-import { isNotFound } from "./outcome.ts";
+import { isConflict, isNotFound } from "./outcome.ts";
 import { keyOf, metadataBody, ownersAfter, patchBound, taintsAfter, needsLive } from "./patch.ts";
 import { nodes, pods } from "./resources.ts";
 
@@ -13,12 +14,38 @@ type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
 export async function updateNode({ node, change }: Of<"update-node">, execution: Execution): Promise<Outcome> {
   const { api, picture } = execution;
   if (needsLive(change)) {
+    const adopted = await adoptAsSeen(node, change, execution);
+    if (adopted !== undefined) return adopted;
     return overLive(execution, { resource: nodes, target: node }, live => changeNode(live, change, execution));
   }
   const metadata = metadataBody(change, []);
   if (metadata === undefined) return alreadySo;
   picture.answered("node", await patchBound(api, nodes, { bound: node, body: { metadata } }));
   return done;
+}
+
+/**
+ * A node that has only just joined is as the watch has shown it: it is changed over that version, without being read once
+ * more. Undefined: it is not new, or somebody was quicker.
+ */
+async function adoptAsSeen(
+  node: Of<"update-node">["node"],
+  change: NodeChange,
+  { api, picture }: Execution,
+): Promise<Outcome | undefined> {
+  const view = picture.node(node.name);
+  const isNew = view?.uid === node.uid && view.owners.length === 0 && view.labels[registeredKey] === undefined;
+  if (!isNew || change.owner === undefined || change.isCordoned !== undefined) return undefined;
+  const { finalizers, taints, isCordoned, name, uid, resourceVersion } = view;
+  const body = nodeBody(change, { finalizers, owners: [], taints, isCordoned });
+  if (body === undefined) return undefined;
+  try {
+    picture.answered("node", await patchBound(api, nodes, { bound: { name, uid, resourceVersion }, body }));
+    return done;
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    return undefined;
+  }
 }
 
 async function changeNode(live: Live, change: NodeChange, { api, picture }: Execution): Promise<Outcome> {

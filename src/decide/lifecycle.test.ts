@@ -291,6 +291,17 @@ describe("a claim with an instance", () => {
   });
 });
 
+test("a claim whose node cannot be written says all the same what is known of it", () => {
+  const claim = aClaim("a", { stage: "launched" });
+  const node = aNode("a", { labels: { "karpenter.sh/initialized": "" } });
+  expect(kinds(decide({ claims: [claim], nodes: [node] }))).toEqual(["update-node"]);
+  const failure = { at: t0, retryAt: at("4s"), count: 1, reason: "Forbidden", message: "a webhook says no" };
+  expect(kinds(decide({ claims: [claim], nodes: [node], failures: { "node/a": failure } }))).toEqual([
+    "update-node",
+    "update-claim",
+  ]);
+});
+
 test("from its creation to its end each command leads to the next, and after the last there is nothing to do", () => {
   const node = aNode("n", {
     providerID: "test:///a",
@@ -309,9 +320,9 @@ test("from its creation to its end each command leads to the next, and after the
   expect(steps).toEqual([
     "update-claim", // the finalizer
     "launch-instance",
-    "update-node+update-claim", // registration
-    "update-node+update-claim", // initialization, while the claim says that it is registered
-    "update-claim",
+    "update-node", // registration
+    "update-node", // initialization
+    "update-claim", // which says both
   ]);
   expect(world.claim.conditions.map(({ type, status }) => `${type}=${status}`)).toEqual([
     "Launched=True",

@@ -123,7 +123,8 @@ function held(claim: ClaimView, { reason, ...hold }: Hold): Decision {
   return { ...refused(claim, hold), commands, wakeAt: hold.until };
 }
 
-// The node is written first; the claim says what the node shows.
+// The node is written first; the claim says what the node shows. As long as a write of the node is expected to succeed the
+// claim waits for it, and says both in one.
 function arrive(claim: ClaimView, { picture }: Context): Decision {
   const { node, doubt, ...registered } = registration(claim, picture);
   const steps: readonly Step[] = node
@@ -134,9 +135,11 @@ function arrive(claim: ClaimView, { picture }: Context): Decision {
   const conditions = [launched, ...found].reduce(withCondition, withAwaiting(claim.conditions, claimParts));
   const status = { ...(node ? seenOf(claim, node) : {}), conditions: withReady(conditions, claimParts, doubt) };
   const why = `Claim ${claim.name} says how far its node is.`;
+  const first = steps.flatMap(({ commands }) => commands);
+  const mayWait = first.length > 0 && first.every(command => picture.failure(laneOf(command)) === undefined);
   return {
     ...nothing,
-    commands: [...steps.flatMap(({ commands }) => commands), ...update(claim, status, why)],
+    commands: mayWait ? first : [...first, ...update(claim, status, why)],
     refusals: steps.flatMap(({ refusals }) => refusals),
     notices: [...steps.flatMap(({ notices }) => notices), ...reached(claim, found)],
   };

@@ -164,11 +164,10 @@ describe("an answer", () => {
     expect(world.picture.plannedClaims("p").map(({ name }) => name)).toEqual(["p-1"]);
     expect(world.picture.expectedOn("p-1")).toHaveLength(250);
     expect(world.unplaced()).toHaveLength(350);
-    world.picture.remove("pod", pods[0] ?? a);
-    world.picture.remove("pod", pods[599] ?? a);
+    for (const pod of [...pods.slice(0, 25), ...pods.slice(590)]) world.picture.remove("pod", pod);
     for (const _ of pieces) continue;
     expect(world.picture.plannedClaims("p").map(({ name }) => name)).toEqual(["p-2"]);
-    expect(world.unplaced()).toHaveLength(249 + 99);
+    expect(world.unplaced()).toHaveLength(225 + 90);
     expect(world.picture.pending.batch).toBeDefined();
   });
 
@@ -198,6 +197,18 @@ describe("an answer", () => {
     expect(later.picture.plannedClaims("p")).toEqual([]);
     expect(later.unplaced()).toContain("b");
     expect(later.picture.pending.batch).toMatchObject({ openedAt: at("5s") });
+  });
+
+  test("makes a claim that more than nine tenths of its pods still want, so that it is made where pods come and go", () => {
+    const pods = Array.from({ length: 20 }, (_, index) => pending(`x${index}`));
+    const world = new World(...pods);
+    world.picture.settleSearch(world.plan([world.planned("p-1", pods)]));
+    world.picture.remove("pod", pods[0] ?? a);
+    expect(world.picture.plannedClaims("p")).toHaveLength(1);
+    expect(world.picture.expectedOn("p-1")).toHaveLength(19);
+    world.picture.put("pod", aPod("x1", { on: "n" }));
+    expect(world.picture.plannedClaims("p")).toEqual([]);
+    expect(world.unplaced()).toHaveLength(18);
   });
 
   test("stands when our own counts change the pool's status", () => {
@@ -240,6 +251,59 @@ describe("an answer", () => {
     const world = new World(a);
     world.picture.settleSearch(world.onNode(a, "gone"));
     expect(world.unplaced()).toEqual(["a"]);
+  });
+});
+
+describe("where pods are expected", () => {
+  const [a, b, c] = [pending("a"), pending("b"), pending("c")];
+
+  /** Both are expected on the claim, whose node is there. */
+  function joined(): World {
+    const world = new World(a, b, c);
+    world.picture.settleSearch(world.plan([world.planned("p-1", [a, b])]));
+    world.picture.put("claim", aClaim("p-1", { providerID: "i-1" }));
+    world.picture.put("node", aNode("n", { providerID: "i-1" }));
+    world.picture.settleSearch(world.onNode(c, "n"));
+    expect(world.unplaced()).toEqual([]);
+    world.now = at("3s");
+    return world;
+  }
+
+  test("somebody else is bound: whether there is still room for them is asked at once", () => {
+    const world = joined();
+    world.picture.put("pod", aPod("stranger", { on: "n" }));
+    expect(world.unplaced()).toEqual(["a", "b", "c"]);
+    expect(world.picture.pending.batch).toEqual({ openedAt: at("3s"), lastAt: at("3s") });
+  });
+
+  test("one is bound who is expected elsewhere: the others are asked about, and his place is free", () => {
+    const world = joined();
+    const d = pending("d");
+    world.picture.put("pod", d);
+    world.picture.put("node", aNode("m"));
+    world.picture.settleSearch(world.onNode(d, "m"));
+    world.picture.put("pod", aPod("d", { uid: d.uid, on: "n" }));
+    expect(world.unplaced()).toEqual(["a", "b", "c"]);
+    expect(world.picture.placementOf(d.uid)).toBeUndefined();
+  });
+
+  test.each<[string, (world: World) => void]>([
+    ["one of them is bound", ({ picture }) => picture.put("pod", aPod("a", { uid: a.uid, on: "n" }))],
+    ["one of a DaemonSet comes", ({ picture }) => picture.put("pod", aPod("d", { on: "n", ownerKind: "DaemonSet" }))],
+    ["one comes that belongs to the node", ({ picture }) => picture.put("pod", aPod("s", { on: "n", isStatic: true }))],
+    ["somebody is bound elsewhere", ({ picture }) => picture.put("pod", aPod("x", { on: "m" }))],
+  ])("%s: nobody is asked about again", (_, change) => {
+    const world = joined();
+    change(world);
+    expect(world.unplaced()).toEqual([]);
+  });
+
+  test("a pod that was there before they were sent there is no news", () => {
+    const world = joined();
+    world.picture.put("pod", aPod("old", { on: "n" }));
+    world.picture.settleSearch(world.onNode(a, "n"));
+    world.picture.put("pod", aPod("old", { on: "n", isReady: false }));
+    expect(world.unplaced()).toEqual(["b", "c"]);
   });
 });
 
@@ -297,6 +361,16 @@ describe("pods that can go nowhere", () => {
     change(world);
     expect(world.picture.pending.isSupplyChanged).toBe(isAsked);
     world.picture.beginSearch(t0);
+    expect(world.picture.pending.isSupplyChanged).toBe(false);
+  });
+
+  test("and after a change that came while the search ran which then said so", () => {
+    const world = new World(pending("x"));
+    world.picture.beginSearch(t0);
+    world.picture.providerChanged();
+    world.picture.settleSearch(world.stuck(pending("x")));
+    expect(world.picture.pending).toMatchObject({ stuckCount: 1, isSupplyChanged: true });
+    world.picture.beginSearch(at("10s"));
     expect(world.picture.pending.isSupplyChanged).toBe(false);
   });
 

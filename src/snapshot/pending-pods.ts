@@ -33,7 +33,7 @@ const bindingMs: Millis = 20 * secondMs;
 /** How long a claim that was planned may take to be made. */
 const makingMs: Millis = minuteMs;
 /** So many pods of an answer are settled at a time: what a turn then says of them is no long turn. */
-const pieceMax = 250;
+const pieceMax = 100;
 
 export class PendingPods {
   readonly #look: LookUps;
@@ -131,11 +131,11 @@ export class PendingPods {
     if (isSupply) this.supplyChanged();
   }
 
-  /** Something that pods without a place may be glad of. */
+  /** Something that pods without a place may be glad of: those too of which a search is just about to say so. */
   supplyChanged(): void {
-    if (this.#stuckCount === 0 || this.#isSupplyChanged) return;
+    if (this.#isSupplyChanged) return;
     this.#isSupplyChanged = true;
-    this.#handlers.mark("cluster");
+    if (this.#stuckCount > 0) this.#handlers.mark("cluster");
   }
 
   /** A search begins: answers that have been waited for long enough are no longer counted on. */
@@ -193,7 +193,23 @@ export class PendingPods {
 
   #podChanged({ before, after }: Change<PodView>): void {
     if (before !== undefined && before.uid !== after?.uid) this.#judgePod(before, false);
-    if (after !== undefined) this.#judgePod(after, wantsNode(after, this.#going));
+    if (after === undefined) return;
+    if (after.nodeName !== undefined && before?.nodeName === undefined) this.#bound(after, after.nodeName);
+    this.#judgePod(after, wantsNode(after, this.#going));
+  }
+
+  /** Where it was not expected, it may have taken the room of those who are: they are asked about again. */
+  #bound({ uid, ownerKind, isStatic }: PodView, nodeName: string): void {
+    // Room for what belongs to its node is set aside.
+    if (ownerKind === "DaemonSet" || isStatic) return;
+    const claims = this.#look.claimsWith(this.#look.node(nodeName)?.providerID);
+    const places: Place[] = [
+      { kind: "node", name: nodeName },
+      ...claims.map(({ name }) => ({ kind: "claim", name }) as const),
+    ];
+    const placement = this.#placements.get(uid);
+    const isExpected = places.some(({ kind, name }) => placement?.on === kind && placement.name === name);
+    if (!isExpected) for (const { kind, name } of places) this.#release(kind, name);
   }
 
   #judgePod(pod: PodView, wants: boolean): void {
@@ -206,8 +222,8 @@ export class PendingPods {
       this.#waiting.delete(pod.uid);
       if (first === pod.uid) this.#handlers.mark("cluster");
       this.#markPod(pod);
-      // A claim that is not made yet was meant for all its pods together.
-      if (placement?.on === "claim" && this.#planned.has(placement.name)) this.#release("claim", placement.name);
+      const planned = placement?.on === "claim" ? this.#planned.get(placement.name) : undefined;
+      if (planned !== undefined && !this.#isStillWanted(planned)) this.#release("claim", planned.name);
     }
   }
 
@@ -243,9 +259,18 @@ export class PendingPods {
     for (const claim of this.plannedOf(name)) if (!this.#stands(claim)) this.#release("claim", claim.name);
   }
 
-  #stands({ pool, poolVersion: version, pods }: PlannedClaim): boolean {
-    const view = this.#look.pool(pool);
-    return view !== undefined && poolVersion(view) === version && pods.every(uid => this.#wanting.has(uid));
+  #stands(claim: PlannedClaim): boolean {
+    const view = this.#look.pool(claim.pool);
+    return view !== undefined && poolVersion(view) === claim.poolVersion && this.#isStillWanted(claim);
+  }
+
+  /**
+   * By most of its pods, if not by all: where pods come and go all the time, a claim for many of them would else never be
+   * made. Its room is there for others.
+   */
+  #isStillWanted({ pods }: PlannedClaim): boolean {
+    const count = pods.reduce((sum, uid) => sum + (this.#wanting.has(uid) ? 1 : 0), 0);
+    return count * 10 > pods.length * 9 || count === pods.length;
   }
 
   #isThere(on: "claim" | "node", name: string): boolean {

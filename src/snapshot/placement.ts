@@ -17,7 +17,7 @@ export type PlannedClaim = {
   /** `poolVersion` of the pool that was asked about; with another one the claim is not made. */
   readonly poolVersion: string;
   readonly manifest: Manifest & { metadata: { name: string } };
-  /** By uid; all of them must still want it. */
+  /** By uid; most of them must still want it. */
   readonly pods: readonly string[];
   /** The most that its instance may have: what limits must have room for. */
   readonly capacity: ResourceList;

@@ -7,6 +7,7 @@ import type { ClusterPicture } from "../../snapshot/cluster-picture.ts";
 import type { Kind, View } from "../../snapshot/kind.ts";
 import type { Plan } from "../../snapshot/placement.ts";
 import type { NodeView, PodView } from "../../snapshot/views.ts";
+import { isNameTaken } from "../claim-manifest.ts";
 import { offerAnew } from "../packing/build.ts";
 import type { Effort } from "../packing/effort.ts";
 import type { GroundChange } from "../packing/ground.ts";
@@ -64,7 +65,7 @@ export class PackingModel {
     yield* offerAnew(packing, offers, effort);
     const pods = yield* shapesOf(asked, effort);
     const answer = yield* solveInSlices(packing, pods, effort);
-    return yield* planOf(answer, { offers, now: at, isTaken: name => picture.claim(name) !== undefined }, effort);
+    return yield* planOf(answer, { offers, now: at, isTaken: name => isNameTaken(name, picture) }, effort);
   }
 
   /** For questions what if: as it is now, with what could be launched. Nodes on their way take nobody who runs. */
@@ -79,6 +80,11 @@ export class PackingModel {
     yield;
     yield* offerAnew(packing, { pools: offers.pools, upcoming: [] }, effort);
     return { packing, offers, at, waiting: yield* shapesOf(unplaced, effort) };
+  }
+
+  /** What went wrong may have left it half changed: the next search begins with all that is there. */
+  forget(): void {
+    this.#packing = undefined;
   }
 
   #changed(kind: Kind, view: View): void {
