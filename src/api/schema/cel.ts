@@ -24,7 +24,7 @@ type Subject = { value: unknown; old: unknown; path: string; pair: Pair | undefi
 
 const nodes = { root: new WeakMap<Schema, RuleNode | null>(), inner: new WeakMap<Schema, RuleNode | null>() };
 
-/** By which rules a value was judged and found good; not where they compare it with what was before. */
+/** By which rules a value was judged and found good, beside what was before. */
 const goodBy = new WeakMap<object, RuleNode>();
 
 /** The API server's budget for all rules of one object. */
@@ -88,15 +88,15 @@ class Evaluation {
     const { value, old } = subject;
     if (value === null || value === undefined || this.#stepsLeft < 0) return [];
     const isSteady = typeof value === "object" && !node.hasTransitions;
-    // The very object that is stored: it has not changed since.
-    if (isSteady && value === old && goodBy.get(value) === node) return [];
+    if (isSteady && isSame(node, subject)) return [];
     const own = this.#own(node, subject);
     const findings = this.#stepsLeft < 0 ? own : [...own, ...this.#below(node, subject)];
-    if (isSteady && findings.length === 0 && this.#stepsLeft >= 0) goodBy.set(value, node);
+    if (typeof value === "object" && findings.length === 0 && this.#stepsLeft >= 0) goodBy.set(value, node);
     return findings;
   }
 
-  #own({ schema, rules }: RuleNode, subject: Subject): FieldError[] {
+  #own(node: RuleNode, subject: Subject): FieldError[] {
+    const { schema, rules } = node;
     if (rules.length === 0) return [];
     const { path } = subject;
     const type = schema.type ?? "";
@@ -109,6 +109,8 @@ class Evaluation {
       if (rule.program === undefined) continue;
       // A transition rule is asked only where there is something to compare with.
       if (rule.usesOldSelf && !hasOld && rule.rule.optionalOldSelf !== true) continue;
+      // Of all rules the one that looks at the most: with every write of a status it would compare the spec with itself.
+      if (rule.rule.rule === "self == oldSelf" && isSame(node, subject)) continue;
       findings.push(...this.#judged(rule, { self, old: rule.usesOldSelf ? old : () => undefined }, subject, type));
       if (this.#stepsLeft < 0) break;
     }
@@ -159,6 +161,11 @@ class Evaluation {
       }),
     );
   }
+}
+
+/** The very object that is stored, and found good by these rules: it has not changed since. */
+function isSame(node: RuleNode, { value, old }: Subject): boolean {
+  return typeof value === "object" && value !== null && value === old && goodBy.get(value) === node;
 }
 
 function lazily<T>(make: () => T): () => T {

@@ -246,6 +246,18 @@ describe("on update", () => {
     expect(findings(good, { a: 0 }, part)).toHaveLength(1);
   });
 
+  test("what must stay as it is may: the very object, an equal one, and no other", () => {
+    const part = { a: 1 };
+    const fixed = spec(object({ a: { type: "integer" } }), [{ rule: "self == oldSelf" }]);
+    expect([findings(fixed, part), findings(fixed, part, part), findings(fixed, { a: 1 }, part)]).toEqual([[], [], []]);
+    expect(findings(fixed, { a: 2 }, part)).toHaveLength(1);
+    // Stored under another schema, and never judged by this one.
+    const stranger = { a: 1 };
+    expect(
+      findings(spec(object({ a: { type: "integer" } }), [{ rule: "self == oldSelf && false" }]), stranger, stranger),
+    ).toHaveLength(1);
+  });
+
   test("transition rules are asked only where there is a predecessor", () => {
     const schema = spec(text, [{ rule: "self == oldSelf", message: "immutable" }]);
     expect(findings(schema, "a")).toEqual([]);
