@@ -6,7 +6,7 @@ import { nodePoolKey } from "../api/node.ts";
 import { nodeClaims } from "../api/node-claim.ts";
 import { nodePools } from "../api/node-pool.ts";
 import { terminationFinalizer } from "../api/well-known.ts";
-import type { NodeClassRef } from "../snapshot/picture.ts";
+import type { NodeClassRef, Picture } from "../snapshot/picture.ts";
 import type { PoolView } from "../snapshot/views.ts";
 import { hashAnnotations } from "./disruption/drift-hash.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -43,6 +43,11 @@ export function claimFor(
     },
     spec: { ...template, nodeClassRef: { ...nodeClass } },
   };
+}
+
+/** By a claim, or by one that the ledger tells of: a name that came back would be read as the one that is gone. */
+export function isNameTaken(name: string, picture: Pick<Picture, "claim" | "actionsOfClaim">): boolean {
+  return picture.claim(name) !== undefined || picture.actionsOfClaim(name).length > 0;
 }
 
 /**

@@ -7,7 +7,7 @@ import type { ClusterPicture } from "../../snapshot/cluster-picture.ts";
 import type { FoundMove, Move, MovesFound, Stay } from "../../snapshot/moves.ts";
 import { type PlannedClaim, poolVersion } from "../../snapshot/placement.ts";
 import type { ActionView } from "../../snapshot/views.ts";
-import { claimFor, claimNames } from "../claim-manifest.ts";
+import { claimFor, claimNames, isNameTaken } from "../claim-manifest.ts";
 import type { Context } from "../decision.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import { servedClass } from "../node-class.ts";
@@ -208,7 +208,7 @@ class MoveRun {
   #planned(node: NewNode): PlannedClaim {
     const offered = this.#input.offers.offeredByName.get(node.pool);
     if (offered === undefined) throw new Error(`Pool ${node.pool} was not among those asked about.`);
-    const isTaken = (name: string) => this.#taken.has(name) || this.#input.picture.claim(name) !== undefined;
+    const isTaken = (name: string) => this.#taken.has(name) || isNameTaken(name, this.#input.picture);
     const claim = plannedClaim(node, offered, { now: this.#at, isTaken });
     this.#taken.add(claim.name);
     return claim;
@@ -218,7 +218,7 @@ class MoveRun {
   #oneForOne({ node, pool }: DueNode["candidate"]): readonly PlannedClaim[] {
     const nodeClass = servedClass(pool.effective.template.nodeClassRef, this.#input.picture.provider);
     if (nodeClass === undefined) return [];
-    const isTaken = (name: string) => this.#taken.has(name) || this.#input.picture.claim(name) !== undefined;
+    const isTaken = (name: string) => this.#taken.has(name) || isNameTaken(name, this.#input.picture);
     const [name = pool.name] = claimNames(pool, { count: 1, salt: `${this.#at} ${node.uid}`, isTaken });
     this.#taken.add(name);
     const manifest = claimFor(pool, name, nodeClass);

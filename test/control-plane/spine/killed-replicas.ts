@@ -22,12 +22,14 @@ export class KilledReplicas {
   readonly #fate: Fate;
   readonly #replicas = new Set<Replica>();
   readonly #successions: Promise<void>[] = [];
+  readonly #flags: readonly string[];
   #isStopped = false;
 
-  constructor(cluster: Installed, identity: Identity, fate: Fate) {
+  constructor(cluster: Installed, identity: Identity, fate: Fate, flags: readonly string[] = []) {
     this.#cluster = cluster;
     this.#identity = identity;
     this.#fate = fate;
+    this.#flags = [...shortLease, ...flags];
   }
 
   get lines(): readonly string[] {
@@ -36,7 +38,7 @@ export class KilledReplicas {
 
   async start(): Promise<void> {
     const proxy = await faultProxy(addressOf(this.#cluster.plane));
-    const process = await this.#cluster.run(this.#identity, { url: proxy.url, flags: shortLease });
+    const process = await this.#cluster.run(this.#identity, { url: proxy.url, flags: this.#flags });
     const replica = { process, proxy, isDying: false };
     proxy.script(seen => this.#faultOf(seen, replica));
     this.#replicas.add(replica);
