@@ -6,7 +6,7 @@ import { wouldUse } from "./fill.ts";
 import { tooFewValues } from "./min-values.ts";
 import { cheapestType, type OpenNode, typeFits } from "./node-view.ts";
 import type { PodClass } from "./pending.ts";
-import type { Amounts } from "./resources.ts";
+import { type Amounts, pods } from "./resources.ts";
 import type { Opening, PoolLeft, Search } from "./search.ts";
 import type { State } from "./template.ts";
 import { dot } from "./worth.ts";
@@ -94,6 +94,8 @@ function targetType(search: Search, choice: Choice): number {
 
 /** So many types are filled on trial before one is chosen. */
 const tried = 6;
+/** Of pods on one machine. */
+const many = 50;
 /** Of more sizes than this a trial costs more than it saves. */
 const sizesMax = 64;
 
@@ -108,14 +110,31 @@ function bestFilled(search: Search, { node, state, amounts, share }: Choice, exa
   let most = -1;
   for (const { type, value } of values.slice(0, tried)) {
     if (value <= most) break;
-    const used = wouldUse(search, rooms[type] ?? amounts, amounts);
-    const became = cheapestType(node, state, used);
-    const gained = dot(exact, used) / priceIn(state, became);
+    const room = rooms[type] ?? amounts;
+    const gained = holdsMany(search, room) ? value : filledValue(search, { node, state, amounts }, { room, exact });
     if (gained <= most * (1 + 1e-9)) continue;
     best = type;
     most = gained;
   }
   return best;
+}
+
+/** By price of what it becomes when it is filled. */
+function filledValue(
+  search: Search,
+  { node, state, amounts }: Omit<Choice, "share">,
+  { room, exact }: { room: Amounts; exact: Float64Array },
+): number {
+  const used = wouldUse(search, room, amounts);
+  return dot(exact, used) / priceIn(state, cheapestType(node, state, used));
+}
+
+/** So many that little of the room stays unused, whichever they are. */
+function holdsMany({ pending: { demand, count } }: Search, room: Amounts): boolean {
+  for (let r = 0; r < room.length; r++) {
+    if (r !== pods && (room[r] ?? 0) * count < many * (demand[r] ?? 0)) return false;
+  }
+  return true;
 }
 
 function priceIn({ priceByType }: State, type: number): number {
