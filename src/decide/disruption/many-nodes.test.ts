@@ -1,0 +1,158 @@
+// Ten nodes and more of which several may go: what the rule asks for and the arbiter grants, together, under budgets.
+
+import { describe, expect, test } from "vitest";
+import { aClaim, aCondition, anAction, aNode, aPod, aPool, at, aWorld, t0 } from "../../../test/builders.ts";
+import type { NodePoolSpec } from "../../api/node-pool.ts";
+import type { ClusterPicture } from "../../snapshot/cluster-picture.ts";
+import type { Move } from "../../snapshot/moves.ts";
+import type { ActionView, PodView } from "../../snapshot/views.ts";
+import { arbitrate } from "../arbitrate.ts";
+import { HealthCounts } from "../brake-counts.ts";
+import { budgetLimits } from "../budgets.ts";
+import { disruption } from "./disruption.ts";
+
+const now = at("3h");
+const settings = { cluster: "test", dryRun: false, foreignClaims: "ignore" } as const;
+const empty = aCondition("Consolidatable", "True", { since: at("1m") });
+const driftedAt = (minutes: number) =>
+  aCondition("Drifted", "True", { since: at("1h") + minutes * 60_000, reason: "NodePoolDrifted", message: "" });
+
+type Cluster = {
+  /** Nodes by pool. */
+  sizes: Record<string, number>;
+  nodes?: string;
+  is: (index: number) => ReturnType<typeof aCondition>[];
+  inUse?: (index: number) => boolean;
+  /** Nodes of which no pod finds a place. */
+  stuck?: readonly string[];
+  action?: Move["action"];
+  actions?: readonly ActionView[];
+};
+
+/** The nodes that begin to go, in the order in which they are granted; and why the others do not. */
+function decided({ sizes, nodes: budget = "100%", is, inUse, stuck = [], action = "Drift", actions = [] }: Cluster) {
+  const spec: NodePoolSpec = { disruption: { budgets: [{ nodes: budget }], consolidateAfter: "15s" } };
+  const named = Object.entries(sizes).flatMap(([pool, count]) =>
+    Array.from({ length: count }, (_, index) => ({ name: `${pool}-${index}`, pool, index })),
+  );
+  const claims = named.map(({ name, pool, index }) => {
+    const claim = aClaim(name, { pool });
+    return { ...claim, conditions: [...claim.conditions, ...is(index)] };
+  });
+  const pods: PodView[] = named.flatMap(({ name, index }) => (inUse?.(index) ? aPod(name, { on: name }) : []));
+  const picture = aWorld({
+    pools: Object.keys(sizes).map(pool => aPool(pool, { spec })),
+    claims,
+    nodes: named.map(({ name }) => aNode(name)),
+    pods,
+    actions: [...actions],
+    now: () => now,
+  });
+  picture.beginMoves();
+  const moves = pods.map(({ name }) => ({
+    move: moveOf(name, action, stuck.includes(name)),
+    places: new Map<string, string>(),
+    poolVersions: new Map<string, string>(),
+  }));
+  picture.settleMoves({ at: now, moves, stays: new Map(), unanswered: [] });
+  return granted(picture);
+}
+
+function moveOf(name: string, action: Move["action"], isStuck: boolean): Move {
+  return {
+    batch: `batch-${name}`,
+    action,
+    nodes: [{ name, uid: `${name}-uid` }],
+    claims: [],
+    podCount: 1,
+    price: { before: 1, after: 0 },
+    stuck: isStuck ? [{ pod: `default/${name}`, short: "no room" }] : [],
+    at: t0,
+  };
+}
+
+function granted(picture: ClusterPicture) {
+  const context = { picture, now, settings, epoch: 1 };
+  const asked = [...picture.subjects("node")].map(subject => ({
+    subject,
+    ...disruption.decide(subject.slice("node/".length), context),
+  }));
+  const proposals = asked.flatMap(one =>
+    one.proposals.map(proposal => ({ subject: one.subject, rule: disruption.name, proposal })),
+  );
+  const limits = budgetLimits(picture.pools(), HealthCounts.from(context), context);
+  const { commands, refusals } = arbitrate({ proposals, context, gates: { limits } });
+  const opened = commands.flatMap(command => (command.kind === "open-action" ? [command.spec] : []));
+  return {
+    gone: opened.map(({ node }) => node.name),
+    actions: [...new Set(opened.map(({ action }) => action))],
+    refused: [...asked.flatMap(one => one.refusals), ...refusals].map(({ code }) => code),
+  };
+}
+
+describe("empty nodes", () => {
+  const ten: Cluster = { sizes: { web: 10 }, is: () => [empty] };
+  test.each<[string, Cluster, number]>([
+    ["E2 all at once under 100%", ten, 10],
+    ["E3 none under 0%", { ...ten, nodes: "0%" }, 0],
+    ["E4 three of ten under 30%", { ...ten, nodes: "30%" }, 3],
+    ["E5 two of each of ten pools", { ...ten, sizes: tenPools(3), nodes: "2" }, 20],
+    ["E6 all of all pools", { ...ten, sizes: tenPools(3) }, 30],
+  ])("%s", (_, cluster, count) => {
+    const { gone, actions } = decided(cluster);
+    expect([gone.length, actions]).toEqual([count, count === 0 ? [] : ["Emptiness"]]);
+  });
+
+  test("E8 one that has drifted too goes, as drifted", () => {
+    expect(decided({ ...ten, is: () => [driftedAt(0), empty] })).toEqual({
+      gone: Array.from({ length: 10 }, (_, index) => `web-${index}`),
+      actions: ["Drift"],
+      refused: [],
+    });
+  });
+});
+
+describe("drifted nodes", () => {
+  const ten: Cluster = { sizes: { web: 10 }, nodes: "30%", is: index => [driftedAt(10 - index)], inUse: () => true };
+
+  test("D2 D18 as many as the budget allows, those first that drifted first", () => {
+    const { gone, refused } = decided(ten);
+    expect(gone).toEqual(["web-9", "web-8", "web-7"]);
+    expect(refused).toEqual(Array.from({ length: 7 }, () => "budget-spent"));
+  });
+
+  test("D3 those that are under way count", () => {
+    const actions = [anAction("drift-x", { node: "web-9", spec: { action: "Drift", nodePool: "web" } })];
+    expect(decided({ ...ten, actions }).gone).toEqual(["web-8", "web-7"]);
+  });
+
+  test("D4 each pool by its own budget", () => {
+    const { gone } = decided({ ...ten, sizes: { web: 10, db: 3 } });
+    expect(gone.filter(name => name.startsWith("web"))).toHaveLength(3);
+    expect(gone.filter(name => name.startsWith("db"))).toHaveLength(1);
+  });
+
+  test("D5 whoever has no place for its pods keeps nobody from going", () => {
+    const { gone, refused } = decided({ ...ten, stuck: ["web-9"] });
+    expect(gone).toEqual(["web-8", "web-7", "web-6"]);
+    expect(refused).toContain("pods-without-place");
+  });
+
+  test("D14 D15 empty ones first, also where nothing is consolidated", () => {
+    const { gone } = decided({ ...ten, inUse: index => index !== 4 });
+    expect(gone[0]).toBe("web-4");
+  });
+});
+
+test.each<[string, Record<string, number>, string, number]>([
+  ["three of ten", { web: 10 }, "3", 3],
+  ["two of each pool", { web: 5, db: 5 }, "2", 4],
+  ["none", { web: 10 }, "0", 0],
+])("C nodes whose pods have a cheaper place go as the budget allows: %s", (_, sizes, nodes, count) => {
+  const { gone, actions } = decided({ sizes, nodes, is: () => [empty], inUse: () => true, action: "Consolidation" });
+  expect([gone.length, actions]).toEqual([count, count === 0 ? [] : ["Consolidation"]]);
+});
+
+function tenPools(size: number): Record<string, number> {
+  return Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`p${index}`, size]));
+}
