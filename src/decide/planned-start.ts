@@ -38,8 +38,10 @@ export function plannedHold(start: Start, context: Context): Objection | undefin
 /** What is taken for being little used is not taken while pods come and go. */
 function stirred({ node, claim }: Held, action: PlannedAction, { picture, now }: Context): Objection | undefined {
   if (action !== "Consolidation" && action !== "Emptiness") return undefined;
-  const stillAt = (quietSince(claim, node.name, picture) ?? now) + standStillMs;
-  if (stillAt <= now) return undefined;
+  const since = quietSince(claim, node.name, picture);
+  // Not initialized: that holds it by itself.
+  if (since === undefined || since + standStillMs <= now) return undefined;
+  const stillAt = since + standStillMs;
   const message = `A pod came to node ${node.name} or went: it must stand still until ${formatTime(stillAt)}.`;
   return { code: "not-still", message, until: stillAt, liftedBy: "time" };
 }

@@ -42,9 +42,14 @@ export function awaited(action: ActionView, node: NodeView, context: Context): W
   const hold = coming.length > 0 ? onTheWay(coming, node) : notYet(action, context.picture);
   if (hold === undefined || "failure" in hold) return hold;
   const until = coming.length > 0 ? comingBy(coming, context) : startBy(action, context);
-  if (until <= context.now) return { failure: `until ${formatTime(until)} this held it: ${bare(hold.message)}` };
+  if (until <= context.now) return { failure: late(until, coming, hold) };
   const isMade = coming.every(({ isMade: made }) => made);
   return { hold, until, isMade, commands: isMade ? closing(node) : [] };
+}
+
+function late(until: Instant, coming: readonly Coming[], { message }: Objection): string {
+  if (coming.length === 0) return `until ${formatTime(until)} this held it: ${bare(message)}`;
+  return `its replacements were not there by ${formatTime(until)}: ${coming.map(one => one.message).join("; ")}`;
 }
 
 /** Nothing is late by a clock that nobody can believe. */

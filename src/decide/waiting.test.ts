@@ -158,6 +158,26 @@ describe("nodes of one batch", () => {
   });
 });
 
+test("a node that was never initialized has no clock of its own: what holds it is that, at every instant", () => {
+  const claim = aClaim("a", { pool: "web", stage: "registered" });
+  const spec = { askedBy: { kind: "Controller", name: "replacement" } as const };
+  const evidence = [{ kind: "Empty", seenAt: formatTime(t0) }] as const;
+  const leftover = anAction("emptiness-a", {
+    phase: "Pending",
+    spec: {
+      ...spec,
+      action: "Emptiness",
+      nodePool: "web",
+      message: "Nothing runs there.",
+      evidence: [...evidence],
+      epoch: 2,
+    },
+  });
+  const scene = (now: number) => allOf([leftover], { world: { claims: [claim] }, moves: [], now }).get("a");
+  expect(scene(at("1m"))?.refusals).toMatchObject([{ code: "not-initialized" }]);
+  expect(scene(at("1m"))).toEqual(scene(at("2m")));
+});
+
 describe("what is written down counts against the budgets of now", () => {
   const one = (on: string, minute: number) =>
     plan({ on, batch: `consolidation-${on}`, decidedAt: t0 + minute * 60_000 });
