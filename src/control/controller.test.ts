@@ -210,6 +210,27 @@ describe("a turn", () => {
     expect([asked, shell.controller.counts.turns - turns]).toEqual([["c-7"], 1]);
   });
 
+  test("is not made for what no rule sees", async () => {
+    const shell = new ScriptedShell([aRule(() => nothing)]);
+    await shell.begin(rawNode("n"), rawClaim("c"));
+    await shell.clock.advance(1_000);
+    const { turns } = shell.controller.counts;
+    // A pod that nobody has placed and nobody waits for.
+    const metadata = {
+      name: "done",
+      namespace: "default",
+      uid: "u",
+      resourceVersion: "7",
+      creationTimestamp: "2026-01-01T00:00:00Z",
+    };
+    shell.feed.show({ apiVersion: "v1", kind: "Pod", metadata, spec: {}, status: { phase: "Succeeded" } });
+    await shell.clock.advance(1_000);
+    expect(shell.controller.counts.turns).toBe(turns);
+    shell.feed.show(rawClaim("c", { resourceVersion: "8", labels: { a: "b" } }));
+    await shell.clock.advance(1_000);
+    expect(shell.controller.counts.turns).toBe(turns + 1);
+  });
+
   test("comes at the instant that a decision asked for, not a millisecond before", async () => {
     const asked: number[] = [];
     const dueAt = Date.parse("2026-11-15T12:10:00Z");

@@ -146,14 +146,15 @@ class Shell implements Controller {
     this.#dispatch = new Dispatch({ ...common, remembering, changed: wake });
     this.#events = new Events({ api, clock, counts: counts.events });
     this.#loop = new Loop(clock, () => this.#turn());
+    const changed = () => this.#fed();
     const kinds = startFeeds(feed, picture, {
-      changed: wake,
+      changed,
       nodeSeen: seen => this.#turns.observe(seen, clock.now()),
       isSearching: controllers.has("provisioning") || controllers.has("disruption"),
     });
     const isChecking = controllers.has("health-checks");
     this.#remediations = isChecking
-      ? new RemediationFeeds({ api, feed, clock, picture, isLeading: () => this.#epoch !== undefined, changed: wake })
+      ? new RemediationFeeds({ api, feed, clock, picture, isLeading: () => this.#epoch !== undefined, changed })
       : undefined;
     this.#kinds = [...kinds, ...(this.#remediations?.kinds ?? [])];
     this.#staleness = new StalenessWatch({ clock, kinds: this.#kinds, changed: found => this.#aged(found) });
@@ -259,6 +260,12 @@ class Shell implements Controller {
     }
     if (this.#dispatch.lanes.hasRoomForWaiting) this.#loop.wake();
     this.#forget(now);
+  }
+
+  /** Most of what comes by the watches in a quiet hour is seen by no rule, or was known by an answer to us. */
+  #fed(): void {
+    const isBegun = this.#epoch !== undefined && this.picture.staleness === undefined;
+    if (!isBegun || this.#turns.hasNews) this.#loop.wake();
   }
 
   #note(notice: Notice, at: Instant): void {

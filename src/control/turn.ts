@@ -71,6 +71,11 @@ export class Turns {
     return this.#repair.health;
   }
 
+  /** Somebody is to be asked. */
+  get hasNews(): boolean {
+    return this.#asked.size > 0 || this.#mustArbitrate || this.#picture.isDirty;
+  }
+
   /** Every replica remembers, whether it leads or not. */
   observe(seen: NodeSeen, now: Instant): void {
     this.#repair.observe(seen, now);

@@ -142,6 +142,10 @@ export class CheckIndex implements CheckPicture {
     this.#hadDefault = other.#hadDefault;
   }
 
+  get isDirty(): boolean {
+    return this.#dirty.size > 0;
+  }
+
   /** Who must be looked at again since the last call. A changed node is looked at anyway. */
   takeDirty(): ReadonlySet<Subject> {
     const dirty = this.#dirty;

@@ -2,7 +2,6 @@
 // the provider and our own calls have said. Tells who must be looked at again; decides nothing.
 
 import type { KubeObject } from "../api/meta.ts";
-import { isEqual } from "../api/schema/correlate.ts";
 import type { Instant, Millis } from "../api/time.ts";
 import { CheckFeeds } from "./check-feeds.ts";
 import {
@@ -230,8 +229,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
         this.#inFlight[kind].saw(identity, raw.metadata.resourceVersion);
         // No handler will be called, and yet the watch may have caught up with a write of ours.
         if (view === previous) this.put(kind, view);
-        else if (this.#inFlight[kind].liesOver(identity)) return this.#asShown(kind, view);
-        return view;
+        return this.#inFlight[kind].asShown(view, this.get(kind, identity.name, identity.namespace));
       },
       handlers: {
         added: view => this.put(kind, view),
@@ -341,6 +339,11 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     this.#mark(concernedByRival(this));
   }
 
+  /** Somebody must be looked at again. */
+  get isDirty(): boolean {
+    return this.#dirty.size > 0 || this.checks.isDirty;
+  }
+
   /** Who must be looked at again since the last call. */
   takeDirty(): Set<Subject> {
     const dirty = this.#dirty;
@@ -387,13 +390,6 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     this.#moves.changed(kind, { before, after });
     this.#tell(kind, { before, after });
     this.#mark(concernedByChange(this, kind, { before, after }));
-  }
-
-  // Where the watch brings what an answer to us has shown before, it stays that view: nobody need look again.
-  #asShown<K extends Kind>(kind: K, view: ViewByKind[K]): ViewByKind[K] {
-    const { name, namespace } = identityOf(view);
-    const shown = this.get(kind, name, namespace);
-    return shown !== undefined && isEqual(shown, view) ? shown : view;
   }
 
   #expectedElsewhere(pod: PodView): void {

@@ -2,6 +2,7 @@
 // until the watch has caught up. An event older than our own write never moves the picture back.
 
 import { isOlder } from "../api/resource-version.ts";
+import { isEqual } from "../api/schema/correlate.ts";
 import { type CheckedView, type Identity, identityOf, type View, versionOf } from "./kind.ts";
 import { looksLike } from "./looks-like.ts";
 
@@ -35,9 +36,10 @@ export class InFlight<V extends View | CheckedView> {
     if (entry !== undefined) entry.seen = version;
   }
 
-  /** What is shown of it may be more than the watch has brought. */
-  liesOver(identity: Identity): boolean {
-    return this.#entries.has(keyOf(identity));
+  /** Where the watch brings what an answer to us has shown before, it stays that view: nobody need look again. */
+  asShown(view: V, shown: V | undefined): V {
+    const isOver = this.#entries.has(keyOf(identityOf(view)));
+    return isOver && shown !== undefined && isEqual(shown, view) ? shown : view;
   }
 
   watched(view: V, shown: V | undefined): V | undefined {
