@@ -107,7 +107,7 @@ test.each([
   async (_, story, committed, leastDeaths) => {
     let deaths = 0;
     for (let atWrite = 1; ; atWrite++) {
-      const { journal, verdict } = await simulate(dyingAt(story, { atWrite, committed }), parts);
+      const { journal, verdict } = await simulate(dyingAt(story, { atWrite, committed }), { ...parts, verifyEvery: 5 });
       expect({ atWrite, problems: verdict.problems }).toEqual({ atWrite, problems: [] });
       if (!journal.some(line => line.includes("the controller dies"))) break;
       deaths++;
