@@ -2,6 +2,7 @@
 // with a look from scratch. The controller as it is passes the same checks. The table says who caught what.
 
 import { afterAll, describe, expect, test } from "vitest";
+import { disruptionMutants } from "./disruption-mutants.ts";
 import { endMutants } from "./end-mutants.ts";
 import { portMutants } from "./port-mutants.ts";
 import { rebootMutants } from "./reboot-mutants.ts";
@@ -11,7 +12,15 @@ import { sightMutants } from "./sight-mutants.ts";
 import type { StoryName } from "./stories.ts";
 import { told, trial } from "./trial.ts";
 
-const mutants = [...endMutants, ...portMutants, ...sightMutants, ...ruleMutants, ...rebootMutants, ...repairMutants];
+const mutants = [
+  ...endMutants,
+  ...portMutants,
+  ...sightMutants,
+  ...ruleMutants,
+  ...rebootMutants,
+  ...repairMutants,
+  ...disruptionMutants,
+];
 const stories: readonly StoryName[] = [...new Set(mutants.map(({ story }) => story))];
 const rows: string[][] = [];
 

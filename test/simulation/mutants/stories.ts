@@ -3,6 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
+import { disruptionStories } from "./disruption-stories.ts";
 import { drainStories } from "./drain-stories.ts";
 import { instanceStories } from "./instance-stories.ts";
 import { limitStories } from "./limit-stories.ts";
@@ -11,7 +12,9 @@ import { checked, type Story } from "./story.ts";
 
 const scenarios = [
   "claim-life",
+  "disruption-batch-whole",
   "disruption-budget",
+  "disruption-second-look",
   "dry-run",
   "grace-period",
   "node-deleted-by-hand",
@@ -26,7 +29,7 @@ const scenarios = [
   "vanished-instance",
 ] as const;
 
-const close = { ...limitStories, ...drainStories, ...instanceStories, ...repairStories };
+const close = { ...disruptionStories, ...limitStories, ...drainStories, ...instanceStories, ...repairStories };
 
 export type StoryName = (typeof scenarios)[number] | keyof typeof close;
 
