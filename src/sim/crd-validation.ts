@@ -4,9 +4,9 @@
 import { label1035Errors, subdomainErrors } from "../api/name.ts";
 import { forbidden, invalid, notSupported, required } from "../api/schema/field-error.ts";
 import type { FieldError, Schema } from "../api/schema/schema.ts";
-import { structuralErrors } from "../api/schema/structural.ts";
 import { conditionOf, type Crd, type CrdNames, type CrdVersion } from "./crd.ts";
 import { deepEqual } from "./json-value.ts";
+import { unsoundness } from "./known-schemas.ts";
 import type { PrinterColumn } from "./printer-columns.ts";
 
 export function crdErrors(crd: Crd, old: Crd | undefined): FieldError[] {
@@ -137,7 +137,7 @@ function schemaErrors({ schema }: CrdVersion, path: string, withStatus: boolean)
     errors.push(invalid(at, root, rootSentence));
   }
   if (root.nullable === true) errors.push(forbidden(`${at}.nullable`, "nullable cannot be true at the root"));
-  return [...errors, ...structuralErrors(root, at)];
+  return [...errors, ...unsoundness(root, at)];
 }
 
 const rootSentence =

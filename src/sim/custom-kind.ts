@@ -11,6 +11,7 @@ import type { Subresource } from "../control/ports.ts";
 import type { Crd, CrdVersion } from "./crd.ts";
 import { deepEqual, isObject } from "./json-value.ts";
 import type { KindRules, ScalePaths, ServedKind } from "./kind.ts";
+import { knownSchema } from "./known-schemas.ts";
 import { printerColumns } from "./printer-columns.ts";
 
 export function customKinds(crd: Crd): ServedKind[] {
@@ -24,7 +25,7 @@ function customKind(crd: Crd, version: CrdVersion): ServedKind {
   const { group, names, scope, versions } = crd.spec;
   const namespaced = scope === "Namespaced";
   const resource: Resource = { group, version: version.name, plural: names.plural, kind: names.kind, namespaced };
-  const schema: Schema = version.schema?.openAPIV3Schema ?? {};
+  const schema = knownSchema(version.schema?.openAPIV3Schema ?? {});
   const scale = scalePaths(version);
   const stored = versions.find(({ storage }) => storage)?.name ?? version.name;
   return {

@@ -85,7 +85,7 @@ class Evaluation {
   #stepsLeft = stepsPerObject;
 
   findings(node: RuleNode, subject: Subject): FieldError[] {
-    const { value, old } = subject;
+    const { value } = subject;
     if (value === null || value === undefined || this.#stepsLeft < 0) return [];
     const isSteady = typeof value === "object" && !node.hasTransitions;
     if (isSteady && isSame(node, subject)) return [];
