@@ -8,7 +8,7 @@ import { nodeClaims } from "../src/api/node-claim.ts";
 import { nodePools } from "../src/api/node-pool.ts";
 import type { KubeApi } from "../src/control/ports.ts";
 import { pods } from "../src/control/resources.ts";
-import { readRequests } from "../test/control-plane/spine/requests.ts";
+import { isWrite, readRequests } from "../test/control-plane/spine/requests.ts";
 import type { Claim } from "../test/spine/world.ts";
 import { controllerUser, manifest, onPlane, type Plane, until } from "./provisioning-plane.ts";
 
@@ -35,10 +35,12 @@ async function measured({ plane, api, controller }: Plane): Promise<object> {
     const { items } = await api.list<Claim>(nodeClaims.resource);
     return items.length === count ? items : undefined;
   });
-  const creates = (await readRequests(plane)).filter(
-    ({ user, verb, resource }) => user === controllerUser && verb === "create" && resource === "nodeclaims",
-  );
-  const ours = (creates.at(-1)?.at ?? Number.NaN) - (creates[0]?.at ?? Number.NaN);
+  const own = (await readRequests(plane)).filter(({ user }) => user === controllerUser);
+  const creates = own.filter(({ verb, resource }) => verb === "create" && resource === "nodeclaims");
+  const [firstAt, lastAt] = [creates[0]?.at ?? Number.NaN, creates.at(-1)?.at ?? Number.NaN];
+  const ours = lastAt - firstAt;
+  // The first of them are launched while the last are still made.
+  const writes = own.filter(request => isWrite(request) && request.at >= firstAt && request.at <= lastAt);
   const [model] = made;
   if (model === undefined) throw new Error("There is no claim.");
   const plain = await plainCreates(api, model);
@@ -47,6 +49,7 @@ async function measured({ plane, api, controller }: Plane): Promise<object> {
     claims: count,
     "ours, s": (ours / 1000).toFixed(1),
     "ours per s": perSecond(ours),
+    "our writes meanwhile": writes.length,
     "plain creates, s": (plain / 1000).toFixed(1),
     "plain per s": perSecond(plain),
   };
