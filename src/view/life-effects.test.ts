@@ -281,3 +281,86 @@ test("other commands change no life", () => {
   expect(effects({ kind: "list-instances", why })).toEqual([]);
   expect(effectsOfEnd({ kind: "list-instances", why }, { result: "done" }, world)).toEqual([]);
 });
+
+describe("a plan", () => {
+  const decisions = "karpenter_voluntary_disruption_decisions_total";
+  const askedBy = { kind: "NodePool", name: "web" } as const;
+  const specOf = (node: string, more: Partial<NodeActionSpec> = {}): NodeActionSpec =>
+    anAction(`consolidation-${node}`, { node, spec: { action: "Consolidation", askedBy, batch: "c-1", ...more } }).spec;
+  const opening = (spec: NodeActionSpec, phase: "Pending" | "DryRun" = "Pending"): Command => {
+    return { kind: "open-action", name: "x", spec, phase, why };
+  };
+  const nodes = ["a", "b"].map(name => ({ name, uid: `${name}-uid` }));
+  const planned = aWorld({ nodes: [aNode("a"), aNode("b")] });
+  planned.beginMoves();
+  const price = { before: 2, after: 1 };
+  const move = {
+    batch: "c-1",
+    action: "Consolidation",
+    nodes,
+    claims: [],
+    podCount: 1,
+    price,
+    stuck: [],
+    at: t0,
+  } as const;
+  const moves = [{ move, places: new Map(), poolVersions: new Map() }];
+  planned.settleMoves({ at: t0, moves, stays: new Map(), unanswered: [] });
+  const replacements = [{ name: "r" }];
+
+  test.each<[string, Command, Record<string, string> | undefined]>([
+    [
+      "of several nodes counts with the first",
+      opening(specOf("a", { replacements })),
+      { decision: "replace", reason: "underutilized", consolidation_type: "multi" },
+    ],
+    ["of several nodes does not count with the others", opening(specOf("b", { replacements })), undefined],
+    [
+      "of one node",
+      opening(specOf("a", { batch: "c-2" })),
+      { decision: "delete", reason: "underutilized", consolidation_type: "single" },
+    ],
+    [
+      "for an empty node",
+      opening(specOf("a", { action: "Emptiness", batch: "" })),
+      { decision: "delete", reason: "empty", consolidation_type: "empty" },
+    ],
+    [
+      "for drift",
+      opening(specOf("a", { action: "Drift", batch: "d", replacements })),
+      { decision: "replace", reason: "drifted", consolidation_type: "" },
+    ],
+    ["that is only shown does not count", opening(specOf("a"), "DryRun"), undefined],
+    ["is no repair", opening(specOf("a", { action: "Repair" })), undefined],
+    [
+      "is nobody else's wish",
+      opening(specOf("a", { askedBy: { kind: "Controller", name: "replacement" } })),
+      undefined,
+    ],
+  ])("%s", (_, command, expected) => {
+    const found = effects(command, { picture: planned }).filter(({ metric }) => metric === decisions);
+    expect(found.map(one => one.labels)).toEqual(expected === undefined ? [] : [expected]);
+  });
+
+  test("that is given up before it began counts once as a failure, one that had begun does not", () => {
+    const actions = ["a", "b"].map(node =>
+      anAction(`consolidation-${node}`, { node, phase: "Pending", spec: specOf(node) }),
+    );
+    const ended = (name: string, picture = aWorld({ actions })) => {
+      const progress = { phase: "Abandoned" } as const;
+      const action = { name, uid: "u" };
+      const command: Command = { kind: "update-action", action, resourceVersion: "1", progress, why };
+      return effects(command, { picture }).filter(({ metric }) => metric.endsWith("queue_failures_total"));
+    };
+    const labels = { decision: "delete", reason: "underutilized", consolidation_type: "multi" };
+    expect(["consolidation-a", "consolidation-b"].map(name => ended(name).map(one => one.labels))).toEqual([
+      [labels],
+      [],
+    ]);
+    const begun = actions.map(action => ({
+      ...action,
+      status: { ...action.status, startedAt: "2026-01-01T00:00:00Z" },
+    }));
+    expect(ended("consolidation-a", aWorld({ actions: begun }))).toEqual([]);
+  });
+});

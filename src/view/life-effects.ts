@@ -1,6 +1,7 @@
 // What a command does to the nodes of a cluster, in the words of Karpenter's metrics (v1): so that boards and alerts
 // made for it keep working. Pure; whoever counts does so once the command has ended well.
 
+import { plannedActions } from "../api/budget.ts";
 import type { NodeActionSpec } from "../api/node-action.ts";
 import { capacityTypeKey, nodePoolKey } from "../api/node.ts";
 import { apiVersionOf } from "../api/meta.ts";
@@ -33,6 +34,8 @@ export type EffectMetric =
   | "karpenter_nodes_terminated_total"
   | "karpenter_nodes_termination_duration_seconds"
   | "karpenter_nodes_lifetime_duration_seconds"
+  | "karpenter_voluntary_disruption_decisions_total"
+  | "karpenter_voluntary_disruption_queue_failures_total"
   | "karpenter_pods_eviction_requests_total"
   | "karpenter_pods_disruption_initiated_total"
   | "karpenter_pods_drained_total"
@@ -72,9 +75,11 @@ export function effectsOf({ rule, command, at }: Decided, picture: Picture): rea
       const claim = picture.claim(command.claim.name);
       return claim === undefined ? [] : reached(claim, "Launched", at);
     }
+    case "open-action":
+      return command.phase === "DryRun" ? [] : decided(command.spec, picture);
     case "update-action": {
       const action = picture.action(command.action.name);
-      return action === undefined ? [] : ofAction(action, command, at);
+      return action === undefined ? [] : [...ofAction(action, command, at), ...givenUp(action, command, picture)];
     }
     case "delete-remediation":
       return ofRemediation(command, picture, at);
@@ -165,6 +170,39 @@ function ofAction(action: ActionView, command: Extract<Command, { kind: "update-
   if (!isEnd || isDryRun(action)) return [];
   const labels = { action: action.spec.action, phase };
   return [{ metric: "fettle_action_duration_seconds", labels, seconds: secondsBetween(action.createdAt, at) }];
+}
+
+/** Nodes that were decided on as one count once, with the first of them. */
+function decided(spec: NodeActionSpec, picture: Picture): Effect[] {
+  const move = picture.moveOf(spec.node.uid);
+  const nodes = move === undefined || move.batch !== spec.batch ? [spec.node] : move.nodes;
+  if (!isPlan(spec) || nodes[0]?.uid !== spec.node.uid) return [];
+  return [{ metric: "karpenter_voluntary_disruption_decisions_total", labels: planLabels(spec, nodes.length) }];
+}
+
+function givenUp(
+  { name, spec, status }: ActionView,
+  { progress }: Extract<Command, { kind: "update-action" }>,
+  picture: Picture,
+): Effect[] {
+  if (!isPlan(spec) || progress?.phase !== "Abandoned" || status.startedAt !== undefined) return [];
+  const batch = picture.actionsOfBatch(spec.batch ?? "").filter(action => !isDryRun(action));
+  if (batch.length > 0 && batch[0]?.name !== name) return [];
+  const labels = planLabels(spec, batch.length);
+  return [{ metric: "karpenter_voluntary_disruption_queue_failures_total", labels }];
+}
+
+function isPlan({ action, askedBy }: NodeActionSpec): boolean {
+  return askedBy.kind === "NodePool" && (plannedActions as readonly string[]).includes(action);
+}
+
+function planLabels({ action, replacements = [] }: NodeActionSpec, nodeCount: number): Effect["labels"] {
+  const manner = { Emptiness: "empty", Consolidation: nodeCount > 1 ? "multi" : "single" } as Record<string, string>;
+  return {
+    decision: replacements.length > 0 ? "replace" : "delete",
+    reason: reasonByAction[action],
+    consolidation_type: manner[action] ?? "",
+  };
 }
 
 function ofRemediation(

@@ -47,6 +47,14 @@ export const lives: Readonly<Record<EffectMetric, Life>> = {
     labels: ["nodepool"],
     buckets: lifetimeBuckets,
   },
+  karpenter_voluntary_disruption_decisions_total: {
+    help: "Decisions to take nodes away by our own choice, those that go as one counted once.",
+    labels: ["decision", "reason", "consolidation_type"],
+  },
+  karpenter_voluntary_disruption_queue_failures_total: {
+    help: "Such decisions that were given up before any of their nodes began to go.",
+    labels: ["decision", "reason", "consolidation_type"],
+  },
   karpenter_pods_eviction_requests_total: { help: "Evictions asked for, by the answer's code.", labels: ["code"] },
   karpenter_pods_disruption_initiated_total: {
     help: "Pods on nodes when these began to be taken away, by reason.",
