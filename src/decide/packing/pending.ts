@@ -108,10 +108,12 @@ export class Pending {
     const entered: PodClass[] = [];
     let isWhole = false;
     try {
-      for (const one of this.sizes.flatMap(({ classes }) => classes)) {
-        this.#enter(one, one.pods.length);
-        entered.push(one);
-        effort.work += 1;
+      for (const { classes } of this.sizes) {
+        for (const one of classes) {
+          this.#enter(one, one.pods.length);
+          entered.push(one);
+        }
+        effort.work += classes.length;
         if (entered.length % 256 === 0) yield;
       }
       isWhole = true;
@@ -291,8 +293,13 @@ function isEmpty(labels: Labels | undefined): boolean {
 }
 
 function commonMeasure(a: number, b: number): number {
-  if (a === 1) return 1;
-  while (b !== 0) [a, b] = [b, a % b];
+  // Nearly always it is the one that is known.
+  if (a !== 0 && b % a === 0) return a;
+  while (b !== 0) {
+    const rest = a % b;
+    a = b;
+    b = rest;
+  }
   return a;
 }
 
