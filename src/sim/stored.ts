@@ -8,6 +8,13 @@ import type { Stored } from "./request.ts";
 const assumedBytes = 4096;
 
 export type Texts = Readonly<Record<string, string>>;
+export type ReadFields = (object: KubeObject) => Texts;
+
+type StoredOptions = {
+  isInUse?: boolean;
+  /** What is kept of the object's fields beside its bytes. */
+  readFields?: ReadFields | undefined;
+};
 
 export class StoredObject implements Stored {
   #labels: Texts | null | undefined;
@@ -17,10 +24,12 @@ export class StoredObject implements Stored {
   #isSuperseded = false;
   #views: Map<string, StoredObject> | undefined;
   readonly #recent: RecentlyUsed;
+  readonly #readFields: ReadFields | undefined;
 
-  constructor(object: KubeObject, recent: RecentlyUsed, { isInUse = false } = {}) {
+  constructor(object: KubeObject, recent: RecentlyUsed, { isInUse = false, readFields }: StoredOptions = {}) {
     this.#object = object;
     this.#recent = recent;
+    this.#readFields = readFields;
     recent.add(this, isInUse);
   }
 
@@ -33,13 +42,13 @@ export class StoredObject implements Stored {
     return object;
   }
 
-  /** Labels and selectable fields are kept once asked for, also when the object cools: selecting parses nothing twice. */
+  /** Labels and selectable fields are kept when the object cools: to select among 150,000 pods none of them is parsed. */
   get labels(): Texts | undefined {
     if (this.#labels === undefined) this.#labels = this.object.metadata.labels ?? null;
     return this.#labels ?? undefined;
   }
 
-  fields(read: (object: KubeObject) => Texts): Texts {
+  fields(read: ReadFields): Texts {
     this.#fields ??= read(this.object);
     return this.#fields;
   }
@@ -73,6 +82,8 @@ export class StoredObject implements Stored {
   cool(): void {
     if (this.#object === undefined || (this.#isSuperseded && this.#json === undefined)) return;
     this.#json ??= bytesOf(this.#object);
+    this.#labels ??= this.#object.metadata.labels ?? null;
+    if (this.#readFields !== undefined) this.#fields ??= this.#readFields(this.#object);
     this.#object = undefined;
     this.#views = undefined;
   }
