@@ -146,6 +146,21 @@ describe("lanes", () => {
     expect(lanes.takeForRoom()).toEqual(["claim/first"]);
   });
 
+  test("let a search wait no longer than who came before it to let pods run, however much is told meanwhile", async () => {
+    for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
+    const pod = { namespace: "default", name: "p", uid: "u" };
+    for (const one of [
+      { ...update("told"), subject: "claim/told" } as const,
+      errand({ kind: "delete-pod", pod, deadline: 0, why: "" }, "claim/before"),
+      errand({ kind: "search", for: "provisioning", askedAt: 0, why: "" }, "cluster"),
+      errand({ kind: "delete-pod", pod, deadline: 0, why: "" }, "claim/after"),
+    ]) {
+      expect(lanes.offer(one)).toBe(false);
+    }
+    for (const index of [0, 1]) await end(index, done);
+    expect(lanes.takeForRoom()).toEqual(["claim/before", "cluster"]);
+  });
+
   test("give a call that hangs up after its time, though it does not heed its signal, and go on without it", async () => {
     lanes.offer(lookUp("x"));
     lanes.offer(lookUp("y"));

@@ -293,6 +293,8 @@ const urgencyByKind: Partial<Record<CommandKind, number>> = {
   "update-node": 2,
   "create-claim": 2,
   "launch-instance": 2,
+  // In line with what lets pods run: behind it, pods would wait as long as nodes come and go.
+  search: 2,
 };
 
 /** The lower the sooner. */
