@@ -10,7 +10,7 @@ import { blockOf, type Held } from "./disruption/blocks.ts";
 import { quietSince, standStillMs } from "./disruption/clock.ts";
 import type { Objection } from "./safety.ts";
 
-type Start = Pick<NodeActionSpec, "action" | "node" | "nodePool">;
+type Start = Pick<NodeActionSpec, "action" | "askedBy" | "node" | "nodePool">;
 
 /** What was written down before the pool closed does not start either: a freeze freezes. */
 export function budgetHold(
@@ -31,7 +31,7 @@ export function plannedHold(start: Start, context: Context): Objection | undefin
   if (action === undefined || pool === undefined) return undefined;
   const node = picture.nodeByUid(start.node.uid);
   const claim = node && picture.claimOf(node);
-  const held = node && claim && { node, claim, pool };
+  const held = node && claim && { node, claim, pool, isLeftover: start.askedBy.kind === "Controller" };
   return held && (stirred(held, action, context) ?? blockOf(held, action, context));
 }
 
@@ -39,7 +39,7 @@ export function plannedHold(start: Start, context: Context): Objection | undefin
 function stirred({ node, claim }: Held, action: PlannedAction, { picture, now }: Context): Objection | undefined {
   if (action !== "Consolidation" && action !== "Emptiness") return undefined;
   const since = quietSince(claim, node.name, picture);
-  // Not initialized: that holds it by itself.
+  // Not initialized: that holds it by itself, or it is left over and nothing ever ran there.
   if (since === undefined || since + standStillMs <= now) return undefined;
   const stillAt = since + standStillMs;
   const message = `A pod came to node ${node.name} or went: it must stand still until ${formatTime(stillAt)}.`;

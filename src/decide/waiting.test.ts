@@ -158,24 +158,26 @@ describe("nodes of one batch", () => {
   });
 });
 
-test("a node that was never initialized has no clock of its own: what holds it is that, at every instant", () => {
+describe("a node that was never initialized", () => {
   const claim = aClaim("a", { pool: "web", stage: "registered" });
-  const spec = { askedBy: { kind: "Controller", name: "replacement" } as const };
-  const evidence = [{ kind: "Empty", seenAt: formatTime(t0) }] as const;
-  const leftover = anAction("emptiness-a", {
-    phase: "Pending",
-    spec: {
-      ...spec,
-      action: "Emptiness",
-      nodePool: "web",
-      message: "Nothing runs there.",
-      evidence: [...evidence],
-      epoch: 2,
-    },
+  const empty = (askedBy: ActionView["spec"]["askedBy"]) => {
+    const evidence = [{ kind: "Empty", since: formatTime(t0), seenAt: formatTime(t0) }] as const;
+    const common = { action: "Emptiness", nodePool: "web", message: "Nothing runs there.", epoch: 2 } as const;
+    return anAction("emptiness-a", { phase: "Pending", spec: { ...common, askedBy, evidence: [...evidence] } });
+  };
+  const decided = (action: ActionView, now: number) =>
+    allOf([action], { world: { claims: [claim, ...claims.slice(1)] }, moves: [], now }).get("a");
+
+  test("stays where its pool asks for it, and says the same at every instant", () => {
+    const asked = empty({ kind: "NodePool", name: "web" });
+    expect(decided(asked, at("1m"))?.refusals).toMatchObject([{ code: "not-initialized" }]);
+    expect(decided(asked, at("1m"))).toEqual(decided(asked, at("2m")));
   });
-  const scene = (now: number) => allOf([leftover], { world: { claims: [claim] }, moves: [], now }).get("a");
-  expect(scene(at("1m"))?.refusals).toMatchObject([{ code: "not-initialized" }]);
-  expect(scene(at("1m"))).toEqual(scene(at("2m")));
+
+  test("goes where it was a replacement that nobody waits for any more", () => {
+    const leftover = empty({ kind: "Controller", name: "replacement" });
+    expect(decided(leftover, at("1m"))?.commands).toMatchObject([{ kind: "start-action" }]);
+  });
 });
 
 describe("what is written down counts against the budgets of now", () => {

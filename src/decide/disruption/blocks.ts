@@ -12,7 +12,13 @@ import { isOpen } from "../ledger.ts";
 import type { Objection } from "../safety.ts";
 import { initializedSince } from "./clock.ts";
 
-export type Held = { readonly node: NodeView; readonly claim: ClaimView; readonly pool: PoolView };
+export type Held = {
+  readonly node: NodeView;
+  readonly claim: ClaimView;
+  readonly pool: PoolView;
+  /** Of a plan that was given up: it was good for that alone, and need not have come up. */
+  readonly isLeftover?: boolean;
+};
 
 /** Undefined: nothing does. Of several pods the one that holds longest is named. */
 export function blockOf(held: Held, action: PlannedAction, context: Context): Objection | undefined {
@@ -42,8 +48,8 @@ function unclear({ name, invalid, deletingSince }: PoolView): Objection | undefi
   return { code: "pool-deleting", message, liftedBy: "nothing: a pool that is being deleted goes" };
 }
 
-function uninitialized({ node, claim }: Held): Objection | undefined {
-  if (initializedSince(claim) !== undefined) return undefined;
+function uninitialized({ node, claim, isLeftover }: Held): Objection | undefined {
+  if (isLeftover || initializedSince(claim) !== undefined) return undefined;
   const message = `Node ${node.name} is not initialized, so nobody can tell what it would be good for.`;
   return { code: "not-initialized", message, liftedBy: `the initialization of NodeClaim ${claim.name}` };
 }
