@@ -26,7 +26,7 @@ export async function machineOwner(
   const [place, name] = node?.metadata.annotations?.[machineKey]?.split("/") ?? [];
   if (name === undefined || namespace === undefined || place !== namespace) return [];
   try {
-    const { metadata } = await api.get<KubeObject>(machines, { name, namespace });
+    const { metadata } = await api.get(machines, { name, namespace });
     return [{ apiVersion: apiVersionOf(machines), kind: machines.kind, name, uid: metadata.uid }];
   } catch (error) {
     if (isNotFound(error) || (error instanceof Error && isForbidden(error))) return [];

@@ -12,7 +12,7 @@ import { patientOf } from "../remediators/patient.ts";
 import type { Objection } from "../safety.ts";
 import { sayWait, startHold } from "../start-hold.ts";
 import { proposalOf, refused, stepHold } from "./ask.ts";
-import { edited, isAtWork, isMadeUnderAnother } from "./holds.ts";
+import { edited, isGoingOn, isMadeUnderAnother } from "./holds.ts";
 import { giveBack, heldByAnother, takeLease } from "./lease.ts";
 import { isMadeBy, remediationFor, type RemediationManifest } from "./manifest.ts";
 import { isUnhealthy } from "./node-health.ts";
@@ -134,7 +134,8 @@ function begin(patient: Patient, step: StepView, context: Context): Decision {
   if (action === undefined) return nothing;
   if (held !== undefined) {
     // While another step runs, it is that one which the entry tells of.
-    const commands = patient.remediations.some(isAtWork) ? [] : sayWait(action, lasting(held));
+    const isTold = patient.isTerminated || patient.remediations.some(one => isGoingOn(one, check));
+    const commands = isTold ? [] : sayWait(action, lasting(held));
     return { ...refused(patient, held), commands, wakeAt: wakesAt(held.until, context.now) };
   }
   const { command, renewAt } = takeLease(patient, step, context);
@@ -174,8 +175,8 @@ function planOf({ node, check }: Patient, step: StepView, { picture: { checks } 
   return state.state === "Served" ? { resource: state.resource, manifest } : undefined;
 }
 
-function goingOrEdited({ node, check }: Patient, context: Context): Objection | undefined {
-  if (node.deletingSince === undefined) {
+function goingOrEdited({ node, check, isTerminated }: Patient, context: Context): Objection | undefined {
+  if (node.deletingSince === undefined && !isTerminated) {
     return isMadeUnderAnother(check, node.name, context) ? edited(check, context) : undefined;
   }
   const message = `Node ${node.name} is being deleted: no further remediation begins.`;
@@ -191,8 +192,9 @@ function shownOnly(patient: Patient, { template }: StepView, context: Context): 
 }
 
 /** What is written down and has not begun is judged by all that holds starts; a step beside one that runs has begun. */
-function entryHold({ action, remediations }: Patient, context: Context): Objection | undefined {
-  return action === undefined || remediations.some(isAtWork) ? undefined : startHold(action, context);
+function entryHold({ action, check, remediations }: Patient, context: Context): Objection | undefined {
+  const isBegun = remediations.some(one => isGoingOn(one, check));
+  return action === undefined || isBegun ? undefined : startHold(action, context);
 }
 
 function planHold(patient: Patient, plan: Plan | undefined, context: Context): Objection | undefined {

@@ -71,6 +71,26 @@ describe("a check that is edited while a node is unhealthy", () => {
     expect(held.commands).toMatchObject([{ kind: "update-action", progress: { waitingFor: { reason: "Paused" } } }]);
   });
 
+  test("is no edit by a pause: the next step has an entry of its own and goes on all the same", () => {
+    const spec = { escalatingRemediations, pauseRequests: ["stop"] };
+    const paused = aCheck("web", { spec, generation: 3 });
+    const remediations = [aRemediation({ of: after, on: "n0", ...failed })];
+    const found = decide({
+      ...world({}),
+      checks: [paused],
+      remediations,
+      actions: [remediating(paused)],
+      leases: [aLease("n0")],
+    });
+    expect(commandsOf(found, "create-remediation").length).toBe(1);
+  });
+
+  test("asks once: not while its entry is on its way", () => {
+    const { uid: _uid, ...written } = remediating(after);
+    const entry = { ...written, uid: "", resourceVersion: "", isProvisional: true } as const;
+    expect(decide(world(failed, { actions: [entry] })).proposals).toEqual([]);
+  });
+
   test("lets the node go, if it is no longer selected", () => {
     const selector = { matchLabels: { no: "node" } };
     const unselecting = aCheck("web", { spec: { escalatingRemediations, selector }, generation: 2 });

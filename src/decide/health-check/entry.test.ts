@@ -1,13 +1,16 @@
 import { expect, test } from "vitest";
-import { aSafetyPolicy, at } from "../../../test/builders.ts";
+import { aClaim, aSafetyPolicy, at } from "../../../test/builders.ts";
 import {
   aCheck,
   aLease,
   aRemediation,
+  aTemplate,
   type CheckWorld,
   decideOn as decide,
   remediating,
+  running,
   someNodes,
+  templateRef,
   web,
 } from "../../../test/check-builders.ts";
 import { formatTime } from "../../api/time.ts";
@@ -38,4 +41,30 @@ test("a remediation is told once it has been made, and not again once the entry 
   const steps = [{ name: "remediation-1", startedAt: formatTime(createdAt) }];
   const knowing = { ...entry, status: { ...entry.status, steps } };
   expect(reasons({ actions: [knowing], remediations: of({ createdAt }) })).toEqual([]);
+});
+
+test("an entry whose node goes with its claim is written by its termination alone, and no further step begins", () => {
+  const nodes = someNodes(3, 1);
+  const timedOut = formatTime(at("20m"));
+  const remediations = [aRemediation({ of: web, on: "n0", timedOut })];
+  const steps = ["Fence", "Wipe"].map((kind, order) => ({
+    remediationTemplate: templateRef(kind.toLowerCase(), `${kind}RemediationTemplate`),
+    order,
+    timeout: "5m",
+  }));
+  const check = aCheck("web", { spec: { escalatingRemediations: steps } });
+  const templates = [aTemplate(), aTemplate("wipe", { kind: "WipeRemediationTemplate" })];
+  const world = (deleting: Parameters<typeof aClaim>[1]): CheckWorld => ({
+    checks: [check],
+    nodes,
+    claims: nodes.map(({ name }) => aClaim(name, name === "n0" ? deleting : {})),
+    remediations,
+    templates,
+    actions: [running(check)],
+    leases: [aLease("n0")],
+  });
+  expect(decide(world({})).commands.map(({ kind }) => kind)).toContain("create-remediation");
+  const found = decide(world({ deletingSince: at("59m") }));
+  expect(found.commands).toEqual([]);
+  expect(found.refusals.map(({ code }) => code)).toEqual(["node-going"]);
 });

@@ -31,11 +31,16 @@ export function isUnderWay(
   { name }: Pick<NodeView, "name">,
   { picture: { checks } }: Pick<Context, "picture">,
 ): boolean {
-  return checks.remediationsOf(check, name).some(isAtWork);
+  return checks.remediationsOf(check, name).some(one => isGoingOn(one, check));
+}
+
+/** It runs, or the step after it is still to come: one that was added since, when all others were over, is a new start. */
+export function isGoingOn(one: RemediationView, { madeUnder }: CheckView): boolean {
+  return isAtWork(one) || one.madeUnder === undefined || one.madeUnder === madeUnder;
 }
 
 /** What has failed or was told that its time is up does nothing more, and stands until the node is well. */
-export function isAtWork({ timedOut, succeeded }: RemediationView): boolean {
+function isAtWork({ timedOut, succeeded }: RemediationView): boolean {
   return timedOut === undefined && succeeded?.status !== "False";
 }
 

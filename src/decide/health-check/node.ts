@@ -8,10 +8,12 @@ import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, NodeView } from "../../snapshot/views.ts";
 import { type Context, type ActionProgress, nothing, type Decision, together } from "../decision.ts";
 import { reasonOf } from "../conditions.ts";
+import { servedClass } from "../node-class.ts";
+import { ownClaimOf } from "../own-node.ts";
 import { saysWait } from "../progress.ts";
 import { ask } from "./ask.ts";
 import { carryOn, endsAt, isSpent, spentSentence } from "./course.ts";
-import { isAtWork, isMadeUnderAnother } from "./holds.ts";
+import { isGoingOn, isMadeUnderAnother } from "./holds.ts";
 import { giveBack } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
 import { healthOf, isHealthy, isUnhealthy } from "./node-health.ts";
@@ -70,7 +72,14 @@ function patientOf(node: NodeView, check: CheckView, context: Context): Patient 
     health: healthOf(node, check, { ...context, triedAt: remediations.at(-1)?.createdAt }),
     remediations,
     action: isUsable ? open : undefined,
+    isTerminated: isTerminatedByUs(node, context),
   };
+}
+
+/** Somebody has deleted its claim: from then on the entry tells how far its termination is. */
+function isTerminatedByUs(node: NodeView, { picture }: Context): boolean {
+  const claim = ownClaimOf(node, picture);
+  return claim?.deletingSince !== undefined && servedClass(claim.spec.nodeClassRef, picture.provider) !== undefined;
 }
 
 function decidePatient(patient: Patient, context: Context): Decision {
@@ -78,9 +87,10 @@ function decidePatient(patient: Patient, context: Context): Decision {
   // What is not understood or not seen whole is left as it is: a remediation that runs must not end by a doubt.
   if (check.selector === undefined || sightOf(check, context) !== "Whole")
     return ask({ ...patient, isSelected: true }, context);
+  // Between its entry and our seeing it, or while an older leader's entry is adopted.
+  const open = action === undefined ? context.picture.openActionOn(node.uid) : undefined;
+  const isAsked = open?.spec.askedBy.uid === check.uid;
   if (action === undefined && remediations.length === 0) {
-    const isAsked = context.picture.openActionOn(node.uid)?.spec.askedBy.uid === check.uid;
-    // Between its entry and our seeing it, or while an older leader's entry is adopted.
     if (isAsked) return nothing;
     return together([ask(patient, context), { ...nothing, commands: giveBack(node.name, check.name, context) }]);
   }
@@ -91,7 +101,8 @@ function decidePatient(patient: Patient, context: Context): Decision {
   const isWell = isHealthy(health) || !isSelected;
   const course = courseOf(patient, isWell, context);
   if (action !== undefined) return together([course, keptInLedger(patient, action, { course, context })]);
-  if (isWell || isCarriedOutByUs(patient) || isSpent(patient, context)) return course;
+  const isOnItsWay = isAsked && open.spec.method === "Remediate";
+  if (isWell || isOnItsWay || isCarriedOutByUs(patient) || isSpent(patient, context)) return course;
   // It runs and the ledger does not know of it: after an update from another controller, or under a new node.
   return together([course, ask(patient, context)]);
 }
@@ -116,6 +127,7 @@ type Kept = { readonly course: Decision; readonly context: Context };
 
 /** What the ledger says of it. */
 function keptInLedger(patient: Patient, action: ActionView, kept: Kept): Decision {
+  if (patient.isTerminated) return nothing;
   const progress = progressOf(patient, action, kept);
   if (progress === undefined) return nothing;
   const { name, uid, resourceVersion } = action;
@@ -156,7 +168,7 @@ function progressOf(patient: Patient, action: ActionView, { course, context }: K
     return over(action, spentSentence(patient), "Failed", stepsOf(patient, action));
   }
   // Of one that was opened for a further step, when all before it had been tried, nothing has begun yet.
-  const isBegun = hasStarted(action) || remediations.some(isAtWork);
+  const isBegun = hasStarted(action) || remediations.some(one => isGoingOn(one, check));
   if (remediations.length > 0 && isBegun) return running(patient, action, waitOf(patient, course, context));
   if (hasStarted(action)) {
     const how = isWell

@@ -17,6 +17,8 @@ export type Patient = {
   readonly remediations: readonly RemediationView[];
   /** The entry in the ledger that was opened for this check, if it is open and real. */
   readonly action: ActionView | undefined;
+  /** Its claim is being deleted and we carry that out, which is what the entry tells of. */
+  readonly isTerminated: boolean;
 };
 
 export function wakesAt(instant: Instant | undefined, now: Instant): Instant | undefined {
