@@ -5,7 +5,6 @@ import type { Clock } from "../control/ports.ts";
 import type { Cluster, ServedKind } from "./kind.ts";
 import type { Random } from "./random.ts";
 import { notFound } from "./refusal.ts";
-import { selectable } from "./selection.ts";
 import { collectionOf, presented, resourceName, type ServedKinds, toStored } from "./served-kinds.ts";
 import { keyOf, type Store } from "./store.ts";
 import type { StoredObject, Texts } from "./stored.ts";
@@ -31,12 +30,7 @@ export function save(backend: Backend, target: Target, object: KubeObject, dryRu
   const { store } = backend;
   const { kind, namespace, name } = target;
   if (dryRun) return store.unstored(object);
-  const collection = collectionOf(store, kind);
-  // Those of a custom kind change with its definition.
-  if (kind.strategic && kind.storedAs === undefined && kind.rules.selectableFields !== undefined) {
-    collection.readFields ??= stored => selectable(kind, stored);
-  }
-  return presented(kind, store.put(collection, keyOf(namespace, name), toStored(kind, object)));
+  return presented(kind, store.put(collectionOf(store, kind), keyOf(namespace, name), toStored(kind, object)));
 }
 
 /** The other objects, as far as admission rules look at them. */

@@ -78,8 +78,7 @@ function isName(field: string | symbol): boolean {
   return typeof field === "string";
 }
 
-/** By name; metadata.name and metadata.namespace are among them always. */
-export function selectable(kind: ServedKind, object: KubeObject): Readonly<Record<string, string>> {
+function selectable(kind: ServedKind, object: KubeObject): Readonly<Record<string, string>> {
   const { name = "", namespace = "" } = object.metadata;
   return { ...kind.rules.selectableFields?.(object), "metadata.name": name, "metadata.namespace": namespace };
 }

@@ -4,7 +4,7 @@
 import type { KubeObject } from "../api/meta.ts";
 import { type Change, History, type HistoryBounds } from "./history.ts";
 import { OrderedKeys } from "./ordered-keys.ts";
-import { type ReadFields, RecentlyUsed, StoredObject } from "./stored.ts";
+import { RecentlyUsed, StoredObject } from "./stored.ts";
 
 export type StoreOptions = { history?: Partial<HistoryBounds>; parsedObjectCountMax?: number };
 
@@ -22,8 +22,6 @@ export class Collection {
   readonly keys = new OrderedKeys();
   readonly history: History;
   readonly watchers = new Set<Watcher>();
-  /** What selectors may ask of its objects, where their kind says so. */
-  readFields: ReadFields | undefined;
   readonly #byKey = new Map<string, StoredObject>();
 
   constructor(name: string, history: History) {
@@ -96,8 +94,7 @@ export class Store {
     const revision = ++this.#revision;
     const previous = collection.get(key);
     object.metadata.resourceVersion = String(revision);
-    const { readFields } = collection;
-    const stored = new StoredObject(object, this.#recent, { isInUse: previous !== undefined, readFields });
+    const stored = new StoredObject(object, this.#recent, { isInUse: previous !== undefined });
     collection.set(key, stored);
     previous?.supersede();
     this.#record(collection, { type: previous ? "MODIFIED" : "ADDED", revision, key, stored, previous });

@@ -35,18 +35,6 @@ describe("a stored object", () => {
     expect(others.map(other => other.object.metadata.name)).toEqual(["b", "c"]);
   });
 
-  test("is selected by its labels and fields without being read again", () => {
-    const labelled = { ...object("a"), metadata: { ...object("a").metadata, labels: { app: "web" } } };
-    const readFields = ({ metadata }: KubeObject) => ({ "metadata.name": metadata.name });
-    const stored = new StoredObject(labelled, new RecentlyUsed(1), { readFields });
-    stored.cool();
-    const nobody = () => {
-      throw new Error("it is read again");
-    };
-    expect([stored.labels, stored.fields(nobody)]).toEqual([{ app: "web" }, { "metadata.name": "a" }]);
-    expect(stored.labels).toBe(labelled.metadata.labels);
-  });
-
   test("that is in use outlasts any number of newcomers", () => {
     const recent = new RecentlyUsed(2, 1);
     const used = new StoredObject(object("a"), recent, { isInUse: true });

@@ -8,13 +8,6 @@ import type { Stored } from "./request.ts";
 const assumedBytes = 4096;
 
 export type Texts = Readonly<Record<string, string>>;
-export type ReadFields = (object: KubeObject) => Texts;
-
-type StoredOptions = {
-  isInUse?: boolean;
-  /** What is kept of the object's fields beside its bytes. */
-  readFields?: ReadFields | undefined;
-};
 
 export class StoredObject implements Stored {
   #labels: Texts | null | undefined;
@@ -24,12 +17,10 @@ export class StoredObject implements Stored {
   #isSuperseded = false;
   #views: Map<string, StoredObject> | undefined;
   readonly #recent: RecentlyUsed;
-  readonly #readFields: ReadFields | undefined;
 
-  constructor(object: KubeObject, recent: RecentlyUsed, { isInUse = false, readFields }: StoredOptions = {}) {
+  constructor(object: KubeObject, recent: RecentlyUsed, { isInUse = false } = {}) {
     this.#object = object;
     this.#recent = recent;
-    this.#readFields = readFields;
     recent.add(this, isInUse);
   }
 
@@ -42,13 +33,13 @@ export class StoredObject implements Stored {
     return object;
   }
 
-  /** Labels and selectable fields are kept when the object cools: to select among 150,000 pods none of them is parsed. */
+  /** Labels and selectable fields are kept once asked for, also when the object cools: selecting parses nothing twice. */
   get labels(): Texts | undefined {
     if (this.#labels === undefined) this.#labels = this.object.metadata.labels ?? null;
     return this.#labels ?? undefined;
   }
 
-  fields(read: ReadFields): Texts {
+  fields(read: (object: KubeObject) => Texts): Texts {
     this.#fields ??= read(this.object);
     return this.#fields;
   }
@@ -82,8 +73,6 @@ export class StoredObject implements Stored {
   cool(): void {
     if (this.#object === undefined || (this.#isSuperseded && this.#json === undefined)) return;
     this.#json ??= bytesOf(this.#object);
-    this.#labels ??= this.#object.metadata.labels ?? null;
-    if (this.#readFields !== undefined) this.#fields ??= this.#readFields(this.#object);
     this.#object = undefined;
     this.#views = undefined;
   }
