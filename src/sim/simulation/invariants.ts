@@ -205,6 +205,7 @@ function isNews(collection: string, { stored, previous }: Change): boolean {
       return true;
     case "safetypolicies.fettle.dev":
     case "nodepools.karpenter.sh":
+    case "nodehealthchecks.remediation.medik8s.io":
       return after.generation !== before?.generation;
     case "nodes":
       return JSON.stringify(after.labels) !== JSON.stringify(before?.labels);

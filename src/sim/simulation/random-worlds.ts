@@ -3,10 +3,11 @@
 
 import type { Manifest } from "../../api/meta.ts";
 import { type Dice, diceOf, times } from "./dice.ts";
+import { randomCheck } from "./random-checks.ts";
 import { type Day, randomDay } from "./random-day.ts";
 import { nodeClass, type RandomPool, randomPool, safetyPolicy } from "./random-pools.ts";
 import { randomWorkload } from "./random-workloads.ts";
-import type { Expectation, Scenario, UnmanagedNode } from "./scenario.ts";
+import { durationMs, type Expectation, type Scenario, type UnmanagedNode } from "./scenario.ts";
 
 const nodesMax = 60;
 
@@ -16,16 +17,23 @@ export function randomWorld(seed: number): Scenario {
   const workloads = times(dice.whole(1, 5), index => randomWorkload(dice, index));
   const day = randomDay(dice, { pools, workloads });
   const policy = dice.isLucky(50) ? [safetyPolicy(dice)] : [];
+  const check = randomCheck(seed, pools);
   return {
     title: `A world by chance, from the seed ${seed}`,
     seed,
     until: "24h",
     cluster: {
-      manifests: [...classes(dice), ...policy, ...pools.map(({ manifest }) => manifest), ...handMade(dice)],
+      manifests: [
+        ...classes(dice),
+        ...policy,
+        ...pools.map(({ manifest }) => manifest),
+        ...handMade(dice),
+        ...check.manifests,
+      ],
       nodes: strangers(dice),
     },
     workloads: workloads.flatMap(({ manifests }) => manifests),
-    timeline: day.timeline,
+    timeline: [...day.timeline, ...check.timeline].toSorted((a, b) => durationMs(a.at) - durationMs(b.at)),
     expect: pools.map(pool => atRest(pool, day)),
   };
 }

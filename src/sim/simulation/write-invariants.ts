@@ -6,6 +6,7 @@ import { nodePoolKey } from "../../api/node.ts";
 import type { NodePoolSpec } from "../../api/node-pool.ts";
 import { parseDuration } from "../../api/time.ts";
 import type { ApiRequest } from "../request.ts";
+import { remediationViolations } from "./check-invariants.ts";
 import { instanceViolations } from "./instance-invariants.ts";
 import { deadlineOf, instanceOf, isOwnNode, isReady, ownNodes, type StoredClaim, type StoredNode } from "./ledger.ts";
 import { planViolations, replacementViolations } from "./plan-invariants.ts";
@@ -20,6 +21,9 @@ const doNotDisruptKey = "karpenter.sh/do-not-disrupt";
 export function writeViolations(context: WriteContext, request: ApiRequest): Verdict {
   const { verb, plural, subresource, name = "" } = request;
   if (plural === "nodeactions" && verb === "create") return destructive([]);
+  if (plural.endsWith("remediations") && verb === "create") {
+    return destructive(remediationViolations(context, request.body as Manifest));
+  }
   if (plural === "configmaps") {
     const violations = instanceViolations(context, request);
     return violations === undefined ? harmless : destructive(violations);

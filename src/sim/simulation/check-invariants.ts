@@ -1,0 +1,48 @@
+// What a health check holds back, at the write that makes a remediation: it stands in the ledger first (H1), and nothing
+// new is made while its check is paused or only shows, nor on a node that is excluded (H2). A step after another is no
+// news.
+
+import type { KubeObject, Manifest } from "../../api/meta.ts";
+import { excludedKey, nodeNameKey } from "../../api/node-health-check-contract.ts";
+import type { NodeHealthCheckSpec } from "../../api/node-health-check.ts";
+import { isUnseen, silentMs, type WriteContext } from "./write-context.ts";
+
+type StoredCheck = KubeObject & { readonly spec: NodeHealthCheckSpec };
+
+const checks = "nodehealthchecks.remediation.medik8s.io";
+
+export function remediationViolations(context: WriteContext, { kind, metadata }: Manifest): string[] {
+  const { ledger, objects } = context;
+  const owner = metadata.ownerReferences?.find(one => one.kind === "NodeHealthCheck");
+  const nodeName = metadata.annotations?.[nodeNameKey] ?? metadata.name ?? "";
+  const node = ledger.nodeByName.get(nodeName);
+  if (owner === undefined || node === undefined) return [];
+  const what = `${kind} of node ${nodeName}`;
+  const unwritten =
+    ledger.openOn(node.metadata.uid).length === 0 ? [`H1 ${what} is made without an open action that says why`] : [];
+  const check = objects.get(checks, owner.name) as StoredCheck | undefined;
+  if (check?.metadata.uid !== owner.uid || isStep(context, { nodeName, uid: owner.uid })) return unwritten;
+  const { pauseRequests = [], dryRun = false } = check.spec;
+  const isNewCheck = isUnseen(context, `${checks} ${owner.name}`, silentMs);
+  const isExcluded =
+    node.metadata.labels?.[excludedKey] === "true" && !isUnseen(context, `nodes ${nodeName}`, silentMs);
+  return [
+    ...unwritten,
+    ...(pauseRequests.length > 0 && !isNewCheck ? [`H2 ${what} is made while its check is paused`] : []),
+    ...(dryRun && !isNewCheck ? [`H2 ${what} is made while its check only shows`] : []),
+    ...(isExcluded ? [`H2 ${what} is made although the node is excluded`] : []),
+  ];
+}
+
+/** The check has another one for the node. */
+function isStep({ objects }: WriteContext, { nodeName, uid }: { nodeName: string; uid: string }): boolean {
+  const kinds = ["FenceRemediation", "RebootRemediation", "ReplaceRemediation"];
+  const made = kinds.flatMap(kind => {
+    const resource = objects.resource(kind);
+    return resource === undefined ? [] : [...objects.all(`${resource.plural}.${resource.group}`)];
+  });
+  return made.some(({ metadata }) => {
+    const isOurs = metadata.ownerReferences?.some(owner => owner.uid === uid) ?? false;
+    return isOurs && (metadata.annotations?.[nodeNameKey] ?? metadata.name) === nodeName;
+  });
+}
