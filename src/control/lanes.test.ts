@@ -86,7 +86,7 @@ describe("lanes", () => {
 
     beforeEach(() => {
       for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
-      for (const name of ["a", "b", "c"]) expect(lanes.offer(entry(name))).toBe(true);
+      for (const name of ["a", "b", "c"]) lanes.offer(entry(name));
     });
 
     test("take entries of the ledger on at once, and begin them one by one as others end", async () => {
