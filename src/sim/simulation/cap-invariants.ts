@@ -16,6 +16,9 @@ export function capViolations(ledger: Ledger, started: Action, now: number): str
     const { perWindow } = cap;
     const windowMs = perWindow === undefined ? 0 : lengthOf(perWindow.duration);
     const gone = counted.filter(action => isGoneSince(action, now - windowMs));
+    // What goes on with a node that has its place in the window takes none, also where the share is less by now.
+    const isPlaced = gone.some(({ spec }) => spec.node.uid === started.spec.node.uid);
+    const inWindow = isPlaced ? 0 : nodesOf([...open, ...gone]);
     return [
       exceeded(`the cap ${name}.cluster`, open.length, allowed(cap.cluster, nodes.length)),
       exceeded(
@@ -23,7 +26,7 @@ export function capViolations(ledger: Ledger, started: Action, now: number): str
         inZone.length,
         allowed(cap.zone, nodes.filter(({ zone }) => zone === started.spec.zone).length),
       ),
-      exceeded(`the cap ${name}.perWindow`, nodesOf([...open, ...gone]), allowed(perWindow?.nodes, nodes.length)),
+      exceeded(`the cap ${name}.perWindow`, inWindow, allowed(perWindow?.nodes, nodes.length)),
     ].flatMap(message => (message === undefined ? [] : [`I1 ${message} (by ${started.metadata.name})`]));
   });
 }
