@@ -71,7 +71,8 @@ export default defineConfig({
           // Nothing but work: on all cores, and with what has been compiled for the file before.
           maxWorkers: "100%",
           isolate: false,
-          testTimeout: 300_000,
+          // It yields to all others.
+          testTimeout: 900_000,
         },
       },
       {

@@ -94,7 +94,7 @@ describe.skipIf(isMissing)("a drifted pool on a real control plane", () => {
     expect(mostAtOnce(own, old)).toBeLessThanOrEqual(goingMax);
     expect(carriedOut(own, "delete", "nodeclaims")).toEqual(expect.arrayContaining(old.map(nameOf).toSorted()));
     const done = actions.filter(({ status }) => status?.phase === "Done");
-    expect(done.map(({ spec }) => spec.claim?.name).toSorted()).toEqual(old.map(nameOf).toSorted());
+    expect(done.map(({ spec }) => String(spec.claim?.name)).toSorted()).toEqual(old.map(nameOf).toSorted());
     expect(new Set(done.map(({ spec }) => spec.action))).toEqual(new Set(["Drift"]));
     expect(await stage.instances(...renewed)).toHaveLength(poolSize);
     expect(own.filter(({ code }) => code === 401 || code === 403)).toEqual([]);
