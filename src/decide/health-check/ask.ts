@@ -63,6 +63,7 @@ type Step = { readonly template: Pick<StepView["template"], "apiVersion" | "kind
 export function stepHold(patient: Case, step: Step, context: Context): Objection | undefined {
   return (
     disabled(patient, context) ??
+    going(patient) ??
     excluded(patient) ??
     leftToMachineCheck(patient, context) ??
     leftToRepair(patient, step, context) ??
@@ -86,6 +87,15 @@ function withoutStep(patient: Patient, context: Context): Objection {
   const { name } = patient.check;
   const message = `NodeHealthCheck ${name} names no remediation.`;
   return disabled(patient, context) ?? { code: "check-disabled", message, liftedBy: "a remediationTemplate" };
+}
+
+export function nodeGoing({ name }: Pick<Patient["node"], "name">): Objection {
+  const message = `Node ${name} is being deleted: no further remediation begins.`;
+  return { code: "node-going", message, liftedBy: "another node" };
+}
+
+function going({ node }: Case): Objection | undefined {
+  return node.deletingSince === undefined ? undefined : nodeGoing(node);
 }
 
 function excluded({ node }: Case): Objection | undefined {

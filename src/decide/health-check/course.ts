@@ -11,7 +11,7 @@ import { instantOf, unstamped } from "../ledger.ts";
 import { patientOf } from "../remediators/patient.ts";
 import type { Objection } from "../safety.ts";
 import { sayWait, startHold } from "../start-hold.ts";
-import { proposalOf, refused, stepHold } from "./ask.ts";
+import { nodeGoing, proposalOf, refused, stepHold } from "./ask.ts";
 import { edited, isGoingOn, isMadeUnderAnother } from "./holds.ts";
 import { giveBack, heldByAnother, takeLease } from "./lease.ts";
 import { isMadeBy, remediationFor, type RemediationManifest } from "./manifest.ts";
@@ -176,11 +176,8 @@ function planOf({ node, check }: Patient, step: StepView, { picture: { checks } 
 }
 
 function goingOrEdited({ node, check, isTerminated }: Patient, context: Context): Objection | undefined {
-  if (node.deletingSince === undefined && !isTerminated) {
-    return isMadeUnderAnother(check, node.name, context) ? edited(check, context) : undefined;
-  }
-  const message = `Node ${node.name} is being deleted: no further remediation begins.`;
-  return { code: "node-going", message, liftedBy: "another node" };
+  if (node.deletingSince !== undefined || isTerminated) return nodeGoing(node);
+  return isMadeUnderAnother(check, node.name, context) ? edited(check, context) : undefined;
 }
 
 /** A dry run that was asked for since the entry was written: what runs goes on, and nothing is added. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aCondition, aNode, at, t0 } from "../../../test/builders.ts";
 import type { NodeHealthCheckSpec } from "../../api/node-health-check.ts";
+import type { NodeView } from "../../snapshot/views.ts";
 import { type Instant, minuteMs, secondMs } from "../../api/time.ts";
 import { HealthCounts } from "../brake-counts.ts";
 import { ConditionMemory } from "../sickness-history.ts";
@@ -171,6 +172,27 @@ describe("one owner at a time", () => {
     expect(found.refusals).toMatchObject([
       { code: "lease-held", message: expect.stringContaining("NodeHealthCheck-web") as string },
     ]);
+  });
+});
+
+describe("a node that somebody deletes", () => {
+  const [sick, ...others] = someNodes(3, 1);
+  const nodes = [{ ...sick, deletingSince: at("50m") } as NodeView, ...others];
+
+  test("is not asked for", () => {
+    const found = decide({ nodes });
+    expect(found.proposals).toEqual([]);
+    expect(found.refusals.map(({ code }) => code)).toEqual(["node-going"]);
+  });
+
+  test("is taken over: the entry of a remediation that runs ends, and none is written anew", () => {
+    const remediations = [aRemediation({ of: web, on: "n0" })];
+    const world = { nodes, remediations, leases: [aLease("n0")] };
+    const found = decide({ ...world, actions: [running(web)] });
+    expect(found.commands.filter(({ kind }) => kind === "update-action")).toMatchObject([
+      { progress: { phase: "Done", outcome: "Node n0 is being deleted.", waitingFor: null } },
+    ]);
+    expect(decide(world).proposals).toEqual([]);
   });
 });
 

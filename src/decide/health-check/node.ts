@@ -162,6 +162,11 @@ function progressOf(patient: Patient, action: ActionView, { course, context }: K
     const names = remediations.filter(isOurOwn).map(({ kind, name }) => `${kind} ${name}`);
     return over(action, `Node ${node.name} is left to ${names.join(", ")}, with an action of its own.`, "Done");
   }
+  // Somebody wants it gone: that takes the node over, with an entry of its own.
+  if (node.deletingSince !== undefined) {
+    const phase = hasStarted(action) ? "Done" : "Abandoned";
+    return over(action, `Node ${node.name} is being deleted.`, phase, stepsOf(patient, action));
+  }
   const isWell = isHealthy(health) || !isSelected;
   // The node is sick and stays, and nobody does anything: it must hold no place of those who could be helped.
   if (!isWell && isSpent(patient, context)) {

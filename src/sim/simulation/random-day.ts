@@ -80,7 +80,10 @@ export function randomDay(dice: Dice, scene: Scene): Day {
   const troubles = times(dice.whole(5, 30), () => trouble(dice, scene))
     .flat()
     .sort((a, b) => durationMs(a.at) - durationMs(b.at));
-  return { timeline: [...troubles, ...mending(scene)], replicasByPool: replicasAfter(scene, troubles) };
+  return {
+    timeline: [...troubles, ...mending(scene), ...clockSetRight(troubles)],
+    replicasByPool: replicasAfter(scene, troubles),
+  };
 }
 
 function trouble(dice: Dice, scene: Scene): Entry[] {
@@ -126,6 +129,12 @@ function mending({ pools, workloads }: Scene): Entry[] {
     { patch: { kind: "Pod", selector: "", merge: finalizers(null) } },
   ];
   return acts.map(act => ({ at: mendedAt, do: act }));
+}
+
+/** What is written down by a clock that is hours behind lasts hours longer. */
+function clockSetRight(troubles: readonly Entry[]): Entry[] {
+  const offMs = troubles.reduce((sum, { do: act }) => sum + (act.clock ? durationMs(act.clock.jump) : 0), 0);
+  return offMs === 0 ? [] : [{ at: mendedAt, do: { clock: { jump: `${-offMs / 1000}s` } } }];
 }
 
 function unprotected({ name, kind }: RandomWorkload): Act {

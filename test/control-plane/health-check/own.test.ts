@@ -10,6 +10,7 @@ import { processWorld } from "../../spine/process-world.ts";
 import type { Claim, World } from "../../spine/world.ts";
 import { nodeOf, wideCaps } from "../repair/sick.ts";
 import { controllerUser, type Installed, installed, isMissing, shortLease } from "../spine/installed.ts";
+import { ailment } from "./stranger.ts";
 import { type Check, Ward } from "./ward.ts";
 
 const checks = nodeHealthChecks.resource;
@@ -97,9 +98,10 @@ describe.skipIf(isMissing)("what comes with Fettle", () => {
     expect(await replaced.lease(nodeOf(sick))).toBeUndefined();
   });
 
-  test("a node whose pool repairs is counted and left to it", async () => {
+  test("a node whose pool repairs what it has is counted and left to it", async () => {
     const left = await Ward.open(world, "left");
-    const [sick] = (await aPool(left, {})) as [Claim];
+    const policy = { conditionType: ailment, conditionStatus: "True", toleration: "1h" };
+    const [sick] = (await aPool(left, { policies: [policy] })) as [Claim];
     await checkByReplace(left);
     await left.sicken(nodeOf(sick));
     const told = await left.status("one unhealthy", ({ unhealthyNodes = [] }) => unhealthyNodes.length === 1);
