@@ -124,17 +124,18 @@ describe("a reboot goes step by step:", () => {
     expect(kinds(decision)).toEqual(["update-action"]);
   });
 
-  test("the cordon is lifted before the action is over", () => {
+  test("the cordon is lifted before the action is over, and written down before it is lifted", () => {
     const action = aReboot({ status: { steps: steps(["cordon", "reboot"], "recover") } });
     const decision = decide({ action, node: well(ours) });
-    expect(decision.commands[0]).toMatchObject({
-      kind: "update-node",
-      change: { isCordoned: false, annotations: { [cordonedByKey]: null } },
-    });
+    expect(kinds(decision)).toEqual(["update-action"]);
     expect(written(decision)).toMatchObject({
       steps: expect.arrayContaining([{ name: "uncordon", isFinished: false }]),
     });
     expect(written(decision)?.phase).toBeUndefined();
+    const told = aReboot({ status: { steps: steps(["cordon", "reboot", "recover"], "uncordon") } });
+    expect(decide({ action: told, node: well(ours) }).commands).toMatchObject([
+      { kind: "update-node", change: { isCordoned: false, annotations: { [cordonedByKey]: null } } },
+    ]);
   });
 
   test("then it is done", () => {
@@ -194,10 +195,12 @@ describe("a node that is well", () => {
   test("before it was rebooted loses its cordon, and nothing says that it was asked to", () => {
     const action = aReboot({ status: { steps: steps(["cordon"], "reboot") } });
     const decision = decide({ action, node: recovered(ours) });
-    expect(decision.commands[0]).toMatchObject({ kind: "update-node", change: { isCordoned: false } });
     const left = ["cordon", "reboot", "uncordon"].map(name => ({ name, isFinished: name === "cordon" }));
     expect(written(decision)?.steps).toEqual(left);
     const later = aReboot({ status: { steps: [...steps(["cordon"], "reboot"), ...steps([], "uncordon")] } });
+    expect(decide({ action: later, node: recovered(ours) }).commands).toMatchObject([
+      { kind: "update-node", change: { isCordoned: false } },
+    ]);
     expect(written(decide({ action: later, node: recovered({}) }))).toMatchObject({
       phase: "Done",
       steps: ["cordon", "reboot", "uncordon"].map(name => ({ name, isFinished: name !== "reboot" })),
@@ -208,7 +211,10 @@ describe("a node that is well", () => {
     const action = aReboot({ status: { steps: steps(["cordon", "reboot"]) } });
     const node = recovered(ours);
     expect(codes(decide({ action, node, now: at("10m") - 1 }))).toEqual(["not-rebooted"]);
-    expect(kinds(decide({ action, node, now: at("10m") }))[0]).toBe("update-node");
+    expect(written(decide({ action, node, now: at("10m") }))?.steps).toContainEqual({
+      name: "uncordon",
+      isFinished: false,
+    });
     expect(written(decide({ action, node: recovered({}), now: at("10m") }))).toMatchObject({ phase: "Done" });
   });
 });
@@ -228,7 +234,7 @@ describe("without recovery it fails", () => {
 
   test("and lifts its cordon first", () => {
     const decision = decide({ action: asked, node: sick(ours), now: at("10m") });
-    expect(decision.commands[0]).toMatchObject({ kind: "update-node", change: { isCordoned: false } });
+    expect(written(decision)?.steps).toContainEqual({ name: "uncordon", isFinished: false });
     expect(written(decision)?.phase).toBeUndefined();
   });
 

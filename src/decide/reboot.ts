@@ -204,9 +204,11 @@ function close({ action, node }: Patient, { phase, outcome }: End, context: Cont
     const command = uncordon(node, outcome);
     const wait = failedWrite([command], context);
     const steps = [...stepsBefore(action, "uncordon"), { name: "uncordon", isFinished: false }];
+    // Written first: once the node shows it, nothing tells any more that it was a step.
+    const isWritten = action.status.steps?.some(({ name }) => name === "uncordon") ?? false;
     return {
       ...nothing,
-      commands: [command, ...told(action, { steps, wait, why: outcome })],
+      commands: [...(isWritten ? [command] : []), ...told(action, { steps, wait, why: outcome })],
       refusals: wait === undefined ? [] : [refusalOf(action, wait)],
       wakeAt: wait?.retryAt,
     };

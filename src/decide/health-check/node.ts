@@ -99,9 +99,11 @@ function decidePatient(patient: Patient, context: Context): Decision {
     return keptInLedger(patient, action, { course: nothing, context });
   }
   const isWell = isHealthy(health) || !isSelected;
+  const isOnItsWay = isAsked && open.spec.method === "Remediate";
+  // Nothing is removed before its entry is ours and knows of it.
+  if (isWell && isOnItsWay) return nothing;
   const course = courseOf(patient, isWell, context);
   if (action !== undefined) return together([course, keptInLedger(patient, action, { course, context })]);
-  const isOnItsWay = isAsked && open.spec.method === "Remediate";
   if (isWell || isOnItsWay || isCarriedOutByUs(patient) || isSpent(patient, context)) return course;
   // It runs and the ledger does not know of it: after an update from another controller, or under a new node.
   return together([course, ask(patient, context)]);

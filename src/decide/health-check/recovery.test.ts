@@ -47,6 +47,12 @@ describe("recovery", () => {
     ]);
   });
 
+  test("waits for the entry to be ours: under another leader's nobody would write down what was made", () => {
+    const theirs = running(web);
+    const found = decide(world({ actions: [{ ...theirs, spec: { ...theirs.spec, epoch: 0 } }] }));
+    expect(commandsOf(found, "delete-remediation")).toEqual([]);
+  });
+
   test("waits for finalizers, then ends the action and gives the lease back", () => {
     const going = { ...made, deletingSince: at("50m"), finalizers: ["fence.example.org"] };
     expect(codes(world({ remediations: [going] }))).toEqual(["remediation-finishing"]);
