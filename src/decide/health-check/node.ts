@@ -11,6 +11,7 @@ import { reasonOf } from "../conditions.ts";
 import { servedClass } from "../node-class.ts";
 import { ownClaimOf } from "../own-node.ts";
 import { saysWait } from "../progress.ts";
+import { hasStarted } from "../start-hold.ts";
 import { ask } from "./ask.ts";
 import { carryOn, endsAt, isSpent, spentSentence } from "./course.ts";
 import { isGoingOn, isMadeUnderAnother } from "./holds.ts";
@@ -198,10 +199,6 @@ function isCarriedOutByUs({ remediations }: Patient): boolean {
 
 function isOurOwn(remediation: RemediationView): boolean {
   return remediation.own !== undefined && !hasEnded(remediation);
-}
-
-function hasStarted({ status }: ActionView): boolean {
-  return status.phase === "Running" || status.startedAt !== undefined;
 }
 
 function over(
