@@ -14,6 +14,7 @@ import {
 } from "../decide/decision.ts";
 import { dryRunOfAll, saysDryRun } from "../decide/dry-run.ts";
 import { isDryRun } from "../decide/ledger.ts";
+import { startHold } from "../decide/start-hold.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Subject } from "../snapshot/picture.ts";
 import { type Counts, increment } from "./counts.ts";
@@ -71,7 +72,7 @@ export class Dispatch {
       clock,
       random,
       taken: ({ command }) => this.#expect(command),
-      mayBegin: ({ command, epoch }) => leadership.epoch === epoch && this.#hold(command) === undefined,
+      mayBegin: errand => leadership.epoch === errand.epoch && this.#mayBegin(errand),
       run: (errand, signal) => this.#execute(errand, signal),
       // What an earlier term left open is told by the lists that begin the next.
       mayResend: ({ epoch }) => leadership.epoch === epoch,
@@ -131,6 +132,16 @@ export class Dispatch {
     const { picture, settings } = this.#options;
     if (dryRunOfAll({ picture, settings }) !== undefined && !this.#isOfDryRun(command)) return "dry-run";
     return picture.staleness !== undefined && destructiveKinds.has(command.kind) ? "stale" : undefined;
+  }
+
+  /** Whether what has waited in line may be begun: it was decided some time ago. */
+  #mayBegin({ command, epoch }: Errand): boolean {
+    const { picture, clock, settings, remembering } = this.#options;
+    if (this.#hold(command) !== undefined) return false;
+    if (command.kind !== "start-action") return true;
+    const action = picture.action(command.action.name);
+    const context = remembering({ picture, now: clock.now(), settings, epoch });
+    return action?.uid === command.action.uid && startHold(action, context) === undefined;
   }
 
   /** Records of dry runs, questions to the provider, and searches: they change nothing that is real. */

@@ -128,7 +128,7 @@ describe("lanes", () => {
     });
   });
 
-  test("give room to who starts actions first, then to pods, whoever came before", async () => {
+  test("give room to who starts actions first, in line, then to pods, whoever came before", async () => {
     for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
     const start = (name: string) =>
       errand({ kind: "start-action", action: { name, uid: "u" }, why: "" }, `action/${name}`);
@@ -140,9 +140,10 @@ describe("lanes", () => {
       errand({ kind: "delete-pod", pod, deadline: 0, why: "" }, "claim/second"),
       start("b"),
     ];
-    for (const one of late) expect(lanes.offer(one)).toBe(false);
+    expect(late.map(one => lanes.offer(one))).toEqual([false, true, false, false, true]);
     for (const index of [0, 1, 2]) await end(index, done);
-    expect(lanes.takeForRoom()).toEqual(["action/a", "action/b", "claim/second"]);
+    expect(running.slice(32).map(({ errand: { subject } }) => subject)).toEqual(["action/a", "action/b"]);
+    expect(lanes.takeForRoom()).toEqual(["claim/second"]);
     expect(lanes.takeForRoom()).toEqual(["claim/first"]);
   });
 

@@ -1,7 +1,8 @@
 // Commands on their way: one at a time on each object, a bounded number in all, each with its time-out. A command that
 // cannot start now is not kept: whoever wanted it is named again when it could, and decides anew. Only one whose result
 // is unknown and whose effect the picture already carries is sent again as it was, until the answer is definite; and
-// entries of the ledger and leases on nodes wait in line for room, counted: nothing is taken away by them.
+// entries of the ledger, leases on nodes and starts wait in line for room: those are counted and take nothing away, these are
+// judged again when they begin.
 
 import type { Instant, Millis } from "../api/time.ts";
 import { type Command, type CommandKind, laneOf, type Outcome } from "../decide/decision.ts";
@@ -72,7 +73,13 @@ export const laidOver: ReadonlySet<CommandKind> = new Set<CommandKind>(["open-ac
  * They wait in line instead of being decided anew: of hundreds that are granted in one turn all are counted at once, and
  * the arbiter need not weigh them again whenever there is room for a few.
  */
-const inLine: ReadonlySet<CommandKind> = new Set<CommandKind>(["open-action", "take-node-lease"]);
+const inLine: ReadonlySet<CommandKind> = new Set<CommandKind>([
+  "open-action",
+  "take-node-lease",
+  // Both are judged again when they begin, over what is read live then.
+  "start-action",
+  "create-remediation",
+]);
 
 type InLine = { readonly name: string; readonly lane: Lane; readonly errand: Errand };
 

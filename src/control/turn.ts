@@ -225,7 +225,7 @@ export class Turns {
 
   /** For whoever judges once more between two turns. */
   remembering(context: Context): Context {
-    return { ...context, remembered: this.#repair, vetoes: this.#vetoes(context, this.#repair.health) };
+    return this.#remembering(context);
   }
 
   #vetoes(context: Context, health: Health): readonly Veto[] {

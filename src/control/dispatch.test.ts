@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { aNode, anAction, aSafetyPolicy, aWorld } from "../../test/builders.ts";
+import { ManualClock } from "../../test/kube/manual-clock.ts";
+import type { Command, JournalEntry } from "../decide/decision.ts";
+import { zeroCounts } from "./counts.ts";
+import { Dispatch } from "./dispatch.ts";
+import type { InstanceProvider, KubeApi } from "./ports.ts";
+
+/** All room is taken by questions that a provider does not answer yet; then a start comes into line. */
+function crowded() {
+  const spec = { action: "Repair", askedBy: { kind: "NodePool", name: "pool" } } as const;
+  const node = aNode("n");
+  const picture = aWorld({ nodes: [node], actions: [anAction("repair-n", { node, phase: "Pending", spec })] });
+  const answers: (() => void)[] = [];
+  const asked: string[] = [];
+  const journal: JournalEntry[] = [];
+  const provider = { get: () => new Promise(resolve => answers.push(() => resolve("gone"))) };
+  const api = new Proxy({}, { get: (_, verb) => () => (asked.push(String(verb)), Promise.reject(new Error("no"))) });
+  const dispatch = new Dispatch({
+    api: api as KubeApi,
+    provider: provider as unknown as InstanceProvider,
+    clock: new ManualClock(),
+    picture,
+    settings: { cluster: "test", foreignClaims: "observe", dryRun: false } as never,
+    leadership: { epoch: 1, onChange: () => {} },
+    counts: zeroCounts(),
+    journal: entry => journal.push(entry),
+    random: () => 0.5,
+    remembering: context => context,
+    changed: () => {},
+  });
+  const offer = (command: Command) => dispatch.lanes.offer({ command, rule: "rule", subject: "cluster", epoch: 1 });
+  for (let index = 0; index < 32; index++) offer({ kind: "look-up-instance", providerID: `${index}`, why: "" });
+  const { name, uid } = picture.action("repair-n") ?? { name: "", uid: "" };
+  expect(offer({ kind: "start-action", action: { name, uid }, why: "" })).toBe(true);
+  const makeRoom = async () => {
+    answers[0]?.();
+    await new Promise(resolve => setImmediate(resolve));
+  };
+  return { picture, asked, makeRoom };
+}
+
+test("a start that has waited in line begins when there is room, with a look at its entry", async () => {
+  const { asked, makeRoom } = crowded();
+  await makeRoom();
+  expect(asked).toEqual(["get"]);
+});
+
+test("a start that has waited in line does not begin under a freeze that came meanwhile", async () => {
+  const { asked, makeRoom, picture } = crowded();
+  picture.put("safety-policy", aSafetyPolicy({ freeze: { reason: "somebody is nervous", scope: "Everything" } }));
+  await makeRoom();
+  expect(asked).toEqual([]);
+});
