@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { aNode, anAction, aSafetyPolicy, aWorld } from "../../test/builders.ts";
 import { ManualClock } from "../../test/kube/manual-clock.ts";
-import type { Command, JournalEntry } from "../decide/decision.ts";
+import type { Command } from "../decide/decision.ts";
 import { zeroCounts } from "./counts.ts";
 import { Dispatch } from "./dispatch.ts";
 import type { InstanceProvider, KubeApi } from "./ports.ts";
@@ -13,7 +13,6 @@ function crowded() {
   const picture = aWorld({ nodes: [node], actions: [anAction("repair-n", { node, phase: "Pending", spec })] });
   const answers: (() => void)[] = [];
   const asked: string[] = [];
-  const journal: JournalEntry[] = [];
   const provider = { get: () => new Promise(resolve => answers.push(() => resolve("gone"))) };
   const api = new Proxy({}, { get: (_, verb) => () => (asked.push(String(verb)), Promise.reject(new Error("no"))) });
   const dispatch = new Dispatch({
@@ -21,10 +20,10 @@ function crowded() {
     provider: provider as unknown as InstanceProvider,
     clock: new ManualClock(),
     picture,
-    settings: { cluster: "test", foreignClaims: "observe", dryRun: false } as never,
+    settings: { cluster: "test", foreignClaims: "ignore" },
     leadership: { epoch: 1, onChange: () => {} },
     counts: zeroCounts(),
-    journal: entry => journal.push(entry),
+    journal: () => {},
     random: () => 0.5,
     remembering: context => context,
     changed: () => {},
