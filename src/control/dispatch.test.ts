@@ -20,7 +20,7 @@ function crowded() {
     provider: provider as unknown as InstanceProvider,
     clock: new ManualClock(),
     picture,
-    settings: { cluster: "test", foreignClaims: "ignore" },
+    settings: { cluster: "test", foreignClaims: "ignore", dryRun: false },
     leadership: { epoch: 1, onChange: () => {} },
     counts: zeroCounts(),
     journal: () => {},
