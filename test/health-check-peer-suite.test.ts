@@ -353,6 +353,21 @@ const scenarios: Readonly<Record<string, (ward: Ward) => Promise<void>>> = {
     expect(await ward.status()).toMatchObject({ observedNodes: 0 });
   },
 
+  "a node that leaves the selection while it is remediated is let go whole: object, lease and entry": async ward => {
+    const labels = { ward: "a" };
+    const names = await ward.nodeNames();
+    for (const name of names) await ward.label(name, labels);
+    await ward.check({ unhealthyConditions: silent, selector: { matchLabels: labels } });
+    const [sick = ""] = await ward.silence();
+    await ward.box.run(150);
+    expect(await ward.fenced()).toEqual([`${sick} reset`]);
+    await ward.label(sick, { ward: null });
+    await ward.box.run(30);
+    expect([...(await ward.fences()), ...(await ward.nodeLeases())]).toEqual([]);
+    expect((await ward.actions()).map(({ status }) => status?.phase)).toEqual(["Done"]);
+    expect(await ward.status()).toMatchObject({ phase: "Enabled", observedNodes: 6, healthyNodes: 6 });
+  },
+
   "a storm: what runs goes on, nothing new until a full cooldown has passed": async ward => {
     await ward.check({ unhealthyConditions: silent, minHealthy: 4, stormCooldownDuration: "5m" });
     const first = await ward.silence(3);

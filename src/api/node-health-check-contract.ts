@@ -32,6 +32,7 @@ export const desiredConfigKey = "machineconfiguration.openshift.io/desiredConfig
 /** Where the leases lie by which those who work on a node keep out of one another's way. */
 export const nodeLeaseNamespace = "medik8s-leases";
 const nodeLeasePrefix = "node-";
+const holderPrefix = "NodeHealthCheck-";
 
 export function nodeLeaseName(nodeName: string): string {
   return `${nodeLeasePrefix}${nodeName}`;
@@ -43,7 +44,12 @@ export function nodeOfLease(leaseName: string): string | undefined {
 
 /** As medik8s' own controller signs, so that each knows the other's leases. */
 export function leaseHolder(checkName: string): string {
-  return `NodeHealthCheck-${checkName}`;
+  return `${holderPrefix}${checkName}`;
+}
+
+/** Undefined: somebody else's. */
+export function checkOfHolder(holder: string): string | undefined {
+  return holder.startsWith(holderPrefix) ? holder.slice(holderPrefix.length) : undefined;
 }
 
 /** PoisonPillRemediationTemplate → PoisonPillRemediation. */

@@ -1,7 +1,7 @@
 // The rule of a node under health checks: for each check that selects it or has remediated it, whether it is asked for,
 // carried on with or let go, and the entry in the ledger that stands for it.
 
-import { confirmedHealthyKey } from "../../api/node-health-check-contract.ts";
+import { checkOfHolder, confirmedHealthyKey } from "../../api/node-health-check-contract.ts";
 import { formatTime } from "../../api/time.ts";
 import { endedStep } from "../../snapshot/ended-remediations.ts";
 import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
@@ -25,12 +25,22 @@ import { checkNotice, type Patient } from "./words.ts";
 export function decideCheckedNode(name: string, context: Context): Decision {
   const node = context.picture.node(name);
   if (node === undefined) return nothing;
-  const patients = context.picture.checks.concerning(name).map(check => patientOf(node, check, context));
+  const patients = checksOf(node, context).map(check => patientOf(node, check, context));
   return together([
     ...patients.map(patient => decidePatient(patient, context)),
     confirmed(node, patients),
     leftBehind(node, context),
   ]);
+}
+
+/** Those that select it or have a remediation of it; and whoever has let it go and left an entry or its lease behind. */
+function checksOf({ name, uid }: NodeView, { picture }: Context): readonly CheckView[] {
+  const { checks } = picture;
+  const asker = picture.openActionOn(uid)?.spec.askedBy;
+  const asking = asker?.kind === "NodeHealthCheck" ? checks.check(asker.name) : undefined;
+  const holding = checks.check(checkOfHolder(checks.lease(name)?.holder ?? "") ?? "");
+  const left = [asking?.uid === asker?.uid ? asking : undefined, holding].flatMap(check => check ?? []);
+  return [...new Set([...checks.concerning(name), ...left])];
 }
 
 /** What a check that is gone had begun: its objects go with it, and nobody else would end the entry. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aNode, at } from "../../../test/builders.ts";
 import { formatTime, type Instant, secondMs } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
-import type { NodeView } from "../../snapshot/views.ts";
+import type { ActionView, NodeView } from "../../snapshot/views.ts";
 import {
   aCheck,
   aLease,
@@ -98,6 +98,23 @@ describe("recovery", () => {
       remediations: [aRemediation({ of: check, on: "n0" })],
     });
     expect(commandsOf(found, "delete-remediation").length).toBe(1);
+  });
+
+  describe("a node that has left the selection and has no remediation any more", () => {
+    const check = aCheck("web", { spec: { selector: { matchLabels: { role: "worker" } } } });
+    const left = (more: CheckWorld) => decide({ checks: [check], ...world({ remediations: [], ...more }) });
+
+    test.each<[string, ActionView, string]>([
+      ["that had begun is over", running(check), "Done"],
+      ["that had not is given up", remediating(check), "Abandoned"],
+    ])("is not kept by its entry: one %s", (_, entry, phase) => {
+      expect(left({ actions: [entry] }).commands).toMatchObject([{ kind: "update-action", progress: { phase } }]);
+    });
+
+    test("is not kept by the lease", () => {
+      expect(commandsOf(left({ actions: [] }), "release-node-lease")).toHaveLength(1);
+      expect(left({ actions: [], leases: [aLease("n0", { of: "other" })] }).commands).toEqual([]);
+    });
   });
 
   test("a remediation that somebody removed from an unhealthy node is asked for anew", () => {
