@@ -354,6 +354,22 @@ describe("when a search is due", () => {
     expect([commands.length > 0, woken]).toEqual([isAsked, wakeAt]);
   });
 
+  test("those that were not judged again are five minutes after all were, at the latest", async () => {
+    const world = await held();
+    const told = world.told("a", "b");
+    expect(world.picture.moves.lookAgainAt).toBe(undefined);
+    world.picture.takeDirty();
+    await world.run();
+    expect(world.picture.moves.lookAgainAt).toBe(at("65m"));
+    // What is said again is no news to the nodes.
+    expect([world.told("a", "b"), world.picture.takeDirty()]).toEqual([told, new Set(["cluster"])]);
+    expect(world.decide(moveSearch, "cluster", at("65m") - 1)).toMatchObject({ commands: [], wakeAt: at("65m") });
+    expect(world.decide(moveSearch, "cluster", at("65m")).commands).toHaveLength(1);
+    await world.clock.runFor(at("65m") - at("1h"));
+    await world.run();
+    expect(world.picture.moves).toMatchObject({ lookAgainAt: undefined, searchedAt: at("65m") });
+  });
+
   test("one that failed is repeated when its lane may", async () => {
     const world = await held();
     world.picture.remove("pod", running("x", "a", "4"));

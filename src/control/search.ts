@@ -58,7 +58,8 @@ function* moves(execution: Execution, effort: Effort): Generator<void, MovesFoun
   const { picture, clock, searches, settings, epoch } = execution;
   const { at, ...ready } = yield* searches.packing.whatIf(() => clock.now(), effort);
   const context = { picture, settings, epoch, now: at };
-  return yield* searchMoves({ picture, ...ready, context, effort, isStopped: () => searches.isAwaited });
+  const isStopped = () => searches.isAwaited;
+  return yield* searchMoves({ picture, ...ready, context, effort, isStopped, known: searches.known });
 }
 
 type Around = { readonly clock: Clock; readonly signal: AbortSignal };

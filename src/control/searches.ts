@@ -1,12 +1,15 @@
 // What searches keep from one to the next, so that each has to take in only what has changed since the last; and whose turn
 // it is to work on it.
 
+import { KnownStays } from "../decide/disruption/consolidation/known-stays.ts";
 import { PackingModel } from "../decide/provisioning/model.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 
 export class Searches {
   readonly #picture: ClusterPicture;
   #packing: PackingModel | undefined;
+  /** Nodes that had better stay, as they were last judged. */
+  readonly known = new KnownStays();
   #last: Promise<unknown> = Promise.resolve();
   #waitingCount = 0;
 

@@ -26,7 +26,7 @@ export type Move = {
   readonly at: Instant;
 };
 
-/** Why consolidation leaves a node where it is, as the last search found it. */
+/** Why consolidation leaves a node where it is, and since when searches have said so. */
 export type Stay = { readonly short: string; readonly at: Instant };
 
 /** A move with what it rests on beside its own nodes and the pods on them. */

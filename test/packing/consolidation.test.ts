@@ -5,9 +5,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Pod, podKey } from "../../src/api/pod.ts";
 import { consolidate } from "../../src/decide/disruption/consolidation/consolidate.ts";
+import { KnownStays } from "../../src/decide/disruption/consolidation/known-stays.ts";
 import type { Question, Saving, Verdict } from "../../src/decide/disruption/consolidation/question.ts";
 import type { Answer, Placement } from "../../src/decide/packing/answer.ts";
-import { pictureOf } from "../../src/decide/packing/build.ts";
+import { changePicture, pictureOf } from "../../src/decide/packing/build.ts";
 import { atOnce } from "../../src/decide/packing/effort.ts";
 import type { Picture } from "../../src/decide/packing/picture.ts";
 import type { Problem } from "../../src/decide/packing/problem.ts";
@@ -158,6 +159,32 @@ describe(`consolidation, in ${runs} random worlds of seed ${seed}`, () => {
     );
   });
 
+  test("with what is known from an earlier look finds nothing that could not be, and with all forgotten all there is", () => {
+    const ended = fc.array(fc.nat(20), { maxLength: 4 });
+    fc.assert(
+      fc.property(settled, prices, ended, (problem, priceByIndex, places) => {
+        const [picture, known] = [pictureOf(problem), new KnownStays()];
+        const question = questionOf(problem, priceByIndex);
+        const look = () =>
+          atOnce(consolidate(picture, question, { effort: { work: 0 }, isStopped: () => false, known }));
+        const first = look();
+        expect(first).toEqual(consolidated(pictureOf(problem), question));
+        const gone = new Set(places.flatMap(place => problem.bound[place] ?? []));
+        for (const pod of gone) changePicture(picture, { kind: "pod-gone", pod: podKey(pod) });
+        const later = { ...problem, bound: problem.bound.filter(pod => !gone.has(pod)) };
+        const whole = consolidated(pictureOf(later), question);
+        const { savings } = look();
+        const { problem: then, answer } = outcome(later, savings);
+        expect(breaches(then, answer, whateverTheOrder)).toEqual([]);
+        for (const { newNodes, price } of savings)
+          expect(newNodes.reduce((sum, node) => sum + dearest(node, later), 0)).toBeLessThan(price.before);
+        known.forget(0);
+        expect(look().savings.map(({ nodes }) => nodes)).toEqual(whole.savings.map(({ nodes }) => nodes));
+      }),
+      { numRuns: runs, seed },
+    );
+  });
+
   test("leaves the picture as it was, also where it is dropped half-way or told to come to an end", () => {
     fc.assert(
       fc.property(settled, prices, fc.nat(60), (problem, priceByIndex, steps) => {
@@ -167,7 +194,7 @@ describe(`consolidation, in ${runs} random worlds of seed ${seed}`, () => {
         expect(footprint(picture, problem)).toBe(before);
         const dropped = consolidate(picture, question, { effort: { work: 0 }, isStopped: () => false });
         for (let step = 0; step < steps && dropped.next().done !== true; ) step++;
-        dropped.return({ savings: [], stays: new Map(), unanswered: [] });
+        dropped.return({ savings: [], stays: new Map(), unanswered: [], judgedCount: 0 });
         expect(footprint(picture, problem)).toBe(before);
         let asked = 0;
         const stopped = consolidate(picture, question, { effort: { work: 0 }, isStopped: () => asked++ >= steps });

@@ -2,7 +2,7 @@
 // that no room is promised twice. It reads the picture when it begins; what changes meanwhile undoes what rests on it.
 
 import { type Pod, podKey } from "../../api/pod.ts";
-import type { Instant } from "../../api/time.ts";
+import { type Instant, type Millis, minuteMs } from "../../api/time.ts";
 import type { ClusterPicture } from "../../snapshot/cluster-picture.ts";
 import type { FoundMove, Move, MovesFound, Stay } from "../../snapshot/moves.ts";
 import { type PlannedClaim, poolVersion } from "../../snapshot/placement.ts";
@@ -19,11 +19,16 @@ import { Trial } from "../packing/trial.ts";
 import type { Offers } from "../provisioning/offers.ts";
 import { plannedClaim } from "../provisioning/plan.ts";
 import { consolidate } from "./consolidation/consolidate.ts";
+import type { KnownStays } from "./consolidation/known-stays.ts";
 import type { Saving } from "./consolidation/question.ts";
 import { Promises } from "./search-promises.ts";
 import { type DueNode, gather, type Questions } from "./search-questions.ts";
 import { Prices } from "./search-prices.ts";
 import { pricesOf, unpaidBy } from "./search-worth.ts";
+import { nextOf } from "../termination-step.ts";
+
+/** As upstream looks again at what it had found consolidated: so late at most is noticed what no room that grew tells of. */
+const completeEveryMs: Millis = 5 * minuteMs;
 
 export type MoveSearchInput = {
   readonly picture: ClusterPicture;
@@ -36,6 +41,7 @@ export type MoveSearchInput = {
   readonly effort: Effort;
   /** Somebody else needs the packing picture: what was found so far is the answer. */
   readonly isStopped: () => boolean;
+  readonly known: KnownStays;
 };
 
 export function* searchMoves(input: MoveSearchInput): Generator<void, MovesFound> {
@@ -58,6 +64,8 @@ class MoveRun {
   /** Nodes onto which pods would go: they do not go themselves for money. */
   readonly #targets = new Set<string>();
   readonly #at: Instant;
+  /** When those that were not judged now will be. */
+  #completeAt: Instant | undefined;
 
   constructor(input: MoveSearchInput) {
     this.#input = input;
@@ -85,9 +93,9 @@ class MoveRun {
       else yield* this.#place(one, questions);
     }
     const stays = new Map<string, Stay>();
-    for (const { uid } of questions.unpriced) stays.set(uid, { short: "nobody knows what it costs", at: this.#at });
+    for (const { uid } of questions.unpriced) stays.set(uid, this.#stay(uid, "nobody knows what it costs"));
     yield* this.#consolidated(questions, { stays, unanswered });
-    const { lookAgainAt } = this.#input.offers;
+    const lookAgainAt = nextOf(this.#at, [this.#input.offers.lookAgainAt, this.#completeAt]);
     return { at: this.#at, moves: this.#found, stays, unanswered, lookAgainAt };
   }
 
@@ -157,13 +165,13 @@ class MoveRun {
     questions: Questions,
     { stays, unanswered }: { stays: Map<string, Stay>; unanswered: string[] },
   ): Generator<void, void> {
-    const { packing, picture, context, effort, isStopped, waiting } = this.#input;
+    const { packing, picture, context, effort, isStopped, waiting, known } = this.#input;
     const { savers, termsByPool, targets, youngOnes } = questions;
     if (savers.length === 0) return;
     const isFree = (name: string) => !this.#gone.has(packing.hosts.indexByName.get(name) ?? -1);
     const takers = savers.filter(({ name }) => this.#targets.has(name));
     for (const { uid } of takers.flatMap(({ name }) => picture.node(name) ?? [])) {
-      stays.set(uid, { short: "it takes pods of other nodes", at: this.#at });
+      stays.set(uid, this.#stay(uid, "it takes pods of other nodes"));
     }
     const question = {
       candidates: savers.filter(({ name }) => isFree(name) && !this.#targets.has(name)),
@@ -172,13 +180,21 @@ class MoveRun {
       spotToSpot: context.settings.spotToSpot === true,
       waiting,
     };
-    const verdict = yield* consolidate(packing, question, { effort, isStopped });
+    if (this.#at >= known.completeAt + completeEveryMs) known.forget(this.#at);
+    const verdict = yield* consolidate(packing, question, { effort, isStopped, known });
+    if (verdict.judgedCount < question.candidates.length) this.#completeAt = known.completeAt + completeEveryMs;
     for (const saving of verdict.savings) this.#noteSaving(saving);
     for (const [name, short] of verdict.stays) {
       const node = picture.node(name);
-      if (node !== undefined) stays.set(node.uid, { short, at: this.#at });
+      if (node !== undefined) stays.set(node.uid, this.#stay(node.uid, short));
     }
     unanswered.push(...verdict.unanswered);
+  }
+
+  /** What is said again is no news: nobody need look at it. */
+  #stay(uid: string, short: string): Stay {
+    const before = this.#input.picture.stayOf(uid);
+    return before?.short === short ? before : { short, at: this.#at };
   }
 
   #noteSaving({ nodes: names, newNodes, places, podCount, price }: Saving): void {

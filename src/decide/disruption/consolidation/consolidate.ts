@@ -7,33 +7,60 @@ import type { Picture } from "../../packing/picture.ts";
 import { Trial } from "../../packing/trial.ts";
 import type { Course } from "./course.ts";
 import { exchanges } from "./exchanges.ts";
-import type { Question, Verdict } from "./question.ts";
+import { KnownStays } from "./known-stays.ts";
+import type { Candidate, Question, Verdict } from "./question.ts";
 import { removals } from "./removals.ts";
 import { Replacements } from "./replacement.ts";
 import { Standings } from "./standings.ts";
 
-type Ways = { readonly effort: Effort; readonly isStopped: Course["isStopped"] };
+type Ways = {
+  readonly effort: Effort;
+  readonly isStopped: Course["isStopped"];
+  /** From earlier looks: who need not be judged again. */
+  readonly known?: KnownStays;
+};
 
 /** In slices. Whoever drops it half-way must `return` it: it takes back what it has tried. */
 export function* consolidate(
   picture: Picture,
   question: Question,
-  { effort, isStopped }: Ways,
+  { effort, isStopped, known = new KnownStays() }: Ways,
 ): Generator<void, Verdict> {
+  yield* known.begin(picture, question, effort);
   const standings = yield* Standings.of(picture, question, effort);
   const replacements = new Replacements(picture.pools.map(({ pool }) => pool));
   const found = { kept: [], savings: [], stays: new Map<string, string>() };
-  const course: Course = { question, standings, replacements, isStopped, ...found };
+  const judged = { fresh: new Set<Candidate>(), helped: new Set<Candidate>(), judged: new Set<Candidate>() };
+  const course: Course = { question, standings, replacements, isStopped, known, ...judged, ...found };
   try {
+    yield* leavingOut(course, judged);
     yield* waitingFirst(course);
     yield* removals(course);
     yield* exchanges(course);
     const verdict = verdictOf(course);
+    const { gone } = standings.input;
+    known.end(picture, { gone, isWhole: !isStopped(), goes: node => standings.isSettled(node) });
     for (const trial of course.kept.toReversed()) yield* trial.undoing();
     return verdict;
   } finally {
     for (const trial of course.kept.toReversed()) trial.undo();
     picture.hosts.sort();
+  }
+}
+
+/** Those of whom nothing has changed stay as they did, unless there is room by now that may help them. */
+function* leavingOut(
+  { standings, question, known, stays }: Course,
+  { fresh, helped }: Record<"fresh" | "helped", Set<Candidate>>,
+): Generator<void, void> {
+  const around = { ...standings.input, question };
+  for (const [place, node] of standings.inOrder.entries()) {
+    const why = known.whyBefore(node, around.picture, question);
+    if (why === undefined) fresh.add(node);
+    else stays.set(node.name, why);
+    if (why !== undefined && known.isHelped(node, around)) helped.add(node);
+    around.effort.work += 5;
+    if (place % 64 === 0) yield;
   }
 }
 
@@ -47,7 +74,7 @@ function* waitingFirst({ standings, question, kept }: Course): Generator<void, v
   trial.keep();
 }
 
-function verdictOf({ question, savings, stays, standings }: Course): Verdict {
+function verdictOf({ question, savings, stays, standings, judged }: Course): Verdict {
   const gone = new Set(savings.flatMap(({ nodes }) => nodes));
   const unanswered: string[] = [];
   for (const node of question.candidates) {
@@ -55,5 +82,5 @@ function verdictOf({ question, savings, stays, standings }: Course): Verdict {
     if (standings.isSettled(node)) stays.set(node.name, "it takes pods of other nodes");
     else unanswered.push(node.name);
   }
-  return { savings, stays, unanswered };
+  return { savings, stays, unanswered, judgedCount: judged.size };
 }

@@ -3,6 +3,7 @@
 
 import { Trial } from "../../packing/trial.ts";
 import type { Candidate, Question, Saving } from "./question.ts";
+import type { KnownStays } from "./known-stays.ts";
 import type { Replacements } from "./replacement.ts";
 import type { Standings } from "./standings.ts";
 
@@ -12,6 +13,12 @@ export type Course = {
   readonly replacements: Replacements;
   /** Somebody else needs the picture: what was found so far is the answer. */
   readonly isStopped: () => boolean;
+  readonly known: KnownStays;
+  /** Of whom something has changed since they were judged, or who never were. */
+  readonly fresh: ReadonlySet<Candidate>;
+  /** Whom room that has grown may help. The others stay as they did. */
+  readonly helped: ReadonlySet<Candidate>;
+  readonly judged: Set<Candidate>;
   readonly kept: Trial[];
   readonly savings: Saving[];
   /** Why nodes stay, by name. */
@@ -44,6 +51,17 @@ export function* attempt(
   } finally {
     if (isKept) kept.push(trial);
     else trial.undo();
+  }
+}
+
+/** Who is to be judged by himself, as long as that is of use: room that helps many is taken by the first. */
+export function* oneByOne({ standings, question, known, fresh, helped, judged }: Course): Iterable<Candidate> {
+  const around = { ...standings.input, question };
+  for (const node of standings.inOrder) {
+    if (standings.isSettled(node) || !(fresh.has(node) || helped.has(node))) continue;
+    if (!fresh.has(node) && !known.isHelped(node, around)) continue;
+    judged.add(node);
+    yield node;
   }
 }
 

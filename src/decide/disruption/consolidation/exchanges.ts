@@ -1,7 +1,8 @@
 // Nodes that go because something cheaper can take their pods: one by one, and then several together into fewer. Nodes do
 // not become more, unless that saves much for what it disturbs; several go together only for a saving worth the wait.
 
-import { attempt, type Course, priceOf } from "./course.ts";
+import type { Trial } from "../../packing/trial.ts";
+import { attempt, type Course, oneByOne, priceOf } from "./course.ts";
 import type { Candidate, Saving, Terms } from "./question.ts";
 import { refusedBy } from "./terms.ts";
 
@@ -13,12 +14,18 @@ const togetherSave = 0.15;
 const failuresMax = 3;
 
 export function* exchanges(course: Course): Generator<void, void> {
-  const { standings, stays } = course;
-  for (const node of standings.inOrder) {
+  const { standings, stays, question, known } = course;
+  const around = { ...standings.input, question };
+  for (const node of oneByOne(course)) {
     if (course.isStopped()) return;
-    if (standings.isSettled(node)) continue;
-    const why = yield* exchanged(course, [node]);
-    if (why !== undefined) stays.set(node.name, why);
+    let places: ReadonlyMap<string, string> = new Map();
+    const why = yield* exchanged(course, [node], trial => {
+      places = trial.places();
+    });
+    if (why !== undefined) {
+      stays.set(node.name, why);
+      known.note(node, { why, places }, around);
+    }
     yield;
   }
   yield* inGroups(course, true);
@@ -29,8 +36,10 @@ export function* exchanges(course: Course): Generator<void, void> {
 
 function* inGroups(course: Course, isSpot: boolean): Generator<void, void> {
   const asked = new Set<string>();
+  const { fresh, standings, known } = course;
+  const first = known.isCutShort ? new Set(standings.inOrder) : fresh;
   for (let failures = 0; failures < failuresMax; ) {
-    const group = course.standings.group(isSpot, asked);
+    const group = standings.group(isSpot, asked, first);
     if (group.length < 2 || course.isStopped()) return;
     let trouble: string | undefined;
     for (let count = group.length; count > 1; count = fewer(count)) {
@@ -52,10 +61,15 @@ function fewer(count: number): number {
   return count === 3 ? 2 : Math.floor(count / 2);
 }
 
-function exchanged(course: Course, nodes: readonly Candidate[]): Generator<void, string | undefined> {
+function exchanged(
+  course: Course,
+  nodes: readonly Candidate[],
+  look: (trial: Trial) => void = () => undefined,
+): Generator<void, string | undefined> {
   const { question, replacements } = course;
   return attempt(course, nodes, function* (trial) {
     const { newNodes, unplaced } = yield* trial.anywhere();
+    look(trial);
     const [stuck] = unplaced;
     if (stuck !== undefined) return `pod ${stuck.pod.metadata.name} would have no place`;
     const isForSpot = nodes.every(({ isSpot }) => isSpot);

@@ -53,4 +53,6 @@ export type Verdict = {
   readonly stays: ReadonlyMap<string, string>;
   /** Those that it did not come to. */
   readonly unanswered: readonly string[];
+  /** How many could not be left as they were when they were last judged. */
+  readonly judgedCount: number;
 };

@@ -2,7 +2,7 @@
 // pods find none, and then one by one into what is left. Each goes by itself afterwards.
 
 import { needsPlace } from "../../packing/what-if.ts";
-import { attempt, type Course } from "./course.ts";
+import { attempt, type Course, oneByOne } from "./course.ts";
 import type { Candidate, Saving } from "./question.ts";
 import { refusedBy } from "./terms.ts";
 
@@ -10,19 +10,19 @@ const noRoom = "its pods do not fit onto other nodes";
 
 export function* removals(course: Course): Generator<void, void> {
   const { standings, question } = course;
+  const isWorthwhile = (node: Candidate) =>
+    refusedBy(removalOf(node, new Map()), [node], question.termsByPool, standings.podCountOf(node)) === undefined;
   const worthwhile: Candidate[] = [];
-  for (const [place, node] of standings.inOrder.entries()) {
-    const terms = question.termsByPool;
-    const why = refusedBy(removalOf(node, new Map()), [node], terms, standings.podCountOf(node));
-    if (why === undefined) worthwhile.push(node);
+  for (const [place, node] of [...course.fresh].entries()) {
+    if (isWorthwhile(node)) worthwhile.push(node);
     standings.input.effort.work += 3;
     if (place % 128 === 0) yield;
   }
   yield* together(course, worthwhile);
-  for (const node of worthwhile) {
+  for (const node of oneByOne(course)) {
     if (course.isStopped()) return;
-    standings.input.effort.work += 0.5;
-    if (standings.isSettled(node) || !standings.mayBeEmptied(node)) continue;
+    standings.input.effort.work += 3;
+    if (!isWorthwhile(node) || !standings.mayBeEmptied(node)) continue;
     yield* attempt(course, [node], function* (trial) {
       const left = yield* trial.ontoHosts(count => count > 0);
       return left.length > 0 ? noRoom : [removalOf(node, trial.places())];

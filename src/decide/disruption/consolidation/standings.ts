@@ -89,12 +89,14 @@ export class Standings {
     return together;
   }
 
-  /** The first of those that are left, all spot or none, as many as may go as one. */
-  group(isSpot: boolean, leftOut: ReadonlySet<string>): readonly Candidate[] {
+  /**
+   * As many as may go as one, all spot or none, of those that are left: beside one of the first ones also of the others.
+   */
+  group(isSpot: boolean, leftOut: ReadonlySet<string>, first: ReadonlySet<Candidate>): readonly Candidate[] {
     const countByPool = new Map<string, number>();
     const group: Candidate[] = [];
-    for (const candidate of this.inOrder) {
-      if (group.length === groupMax) break;
+    for (const candidate of [...first, ...this.inOrder.filter(one => !first.has(one))]) {
+      if (group.length === groupMax || (group.length === 0 && !first.has(candidate))) break;
       const { name, pool } = candidate;
       if (candidate.isSpot !== isSpot || this.#settled.has(name) || leftOut.has(name)) continue;
       const count = (countByPool.get(pool) ?? 0) + 1;
