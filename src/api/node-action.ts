@@ -184,7 +184,10 @@ const Status = Struct(
   {
     observedGeneration: Optional(ObservedGeneration),
     phase: Optional(
-      StringEnum("The state in one word. Every phase but DryRun is counted until the action is over.", phases),
+      StringEnum(
+        "The state in one word; absent: Pending. Every phase but DryRun is counted until the action is over.",
+        phases,
+      ),
     ),
     startedAt: Optional(Time("When the first step began.")),
     finishedAt: Optional(Time("When it was over.")),

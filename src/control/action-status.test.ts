@@ -20,6 +20,7 @@ describe("the status of an action", () => {
 
   test("stamps what is new in its steps and keeps the times of the rest", () => {
     const before: NodeActionStatus = {
+      phase: "Running",
       steps: [
         { name: "taint", startedAt: earlier, finishedAt: earlier },
         { name: "drain", startedAt: earlier, attempts: 2 },
@@ -46,7 +47,10 @@ describe("the status of an action", () => {
   });
 
   test("a wait for the same reason goes on, one for another begins anew, and null ends it", () => {
-    const before: NodeActionStatus = { waitingFor: { reason: "Pods", message: "3 pods", since: earlier } };
+    const before: NodeActionStatus = {
+      phase: "Running",
+      waitingFor: { reason: "Pods", message: "3 pods", since: earlier },
+    };
     const same = { waitingFor: { reason: "Pods", message: "2 pods", until: now } };
     expect(statusAfter(before, same, now)).toEqual({
       waitingFor: { reason: "Pods", message: "2 pods", since: earlier, until: time },
@@ -55,6 +59,12 @@ describe("the status of an action", () => {
     expect(statusAfter(before, other, now).waitingFor).toMatchObject({ since: time });
     expect(statusAfter(before, { waitingFor: null }, now)).toEqual({ waitingFor: null });
     expect(statusAfter(before, {}, now)).toEqual({});
+  });
+
+  test("says with the first thing that is told that it has not begun", () => {
+    const waitingFor = { reason: "Budget", message: "none left" };
+    expect(statusAfter({}, { waitingFor }, now)).toMatchObject({ phase: "Pending", waitingFor });
+    expect(statusAfter({}, { phase: "Running" }, now)).toEqual({ phase: "Running", startedAt: time });
   });
 
   test("cuts sentences that the kind would not take", () => {

@@ -16,7 +16,9 @@ export type StatusPatch = Omit<Partial<NodeActionStatus>, "waitingFor"> & { wait
 const messageMax = 4096;
 
 export function statusAfter(status: NodeActionStatus, progress: ActionProgress, now: Instant): StatusPatch {
-  const { phase, steps, waitingFor, bootID, outcome, error } = progress;
+  const { steps, waitingFor, bootID, outcome, error } = progress;
+  // Where there is more to tell, that it has not begun is told too.
+  const phase = progress.phase ?? (status.phase === undefined ? "Pending" : undefined);
   return {
     ...(phase === undefined ? {} : { phase, ...phaseTimes(status, phase, now) }),
     ...(steps === undefined ? {} : { steps: stepsAfter(status.steps ?? [], steps, now) }),

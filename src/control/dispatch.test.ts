@@ -39,10 +39,10 @@ function crowded() {
   return { picture, asked, makeRoom };
 }
 
-test("a start that has waited in line begins when there is room, with a look at its entry", async () => {
+test("a start that has waited in line begins when there is room, with a look at its node and lease", async () => {
   const { asked, makeRoom } = crowded();
   await makeRoom();
-  expect(asked).toEqual(["get"]);
+  expect(asked).toEqual(["get", "get"]);
 });
 
 test("a start that has waited in line does not begin under a freeze that came meanwhile", async () => {

@@ -42,30 +42,37 @@ const opening = (spec = aSpec(), phase: "Pending" | "DryRun" = "Pending"): Comma
 const read = async (execution: EmbeddedExecution) => (await execution.get<Action>(actions, "repair-n")) as Action;
 
 describe("open-action", () => {
-  test("writes entry and phase, with the times that the decision left open", async () => {
+  test("is one write, with the times that the decision left open", async () => {
     const execution = new EmbeddedExecution();
     expect(await execution.execute(opening())).toEqual({ result: "done" });
-    expect(execution.writes).toEqual(["create nodeactions", "patch-status nodeactions"]);
-    expect(await read(execution)).toMatchObject({
-      spec: { decidedAt: time, evidence: [{ seenAt: time }] },
-      status: { phase: "Pending" },
-    });
-    expect(execution.picture.openActionOn("n-uid")?.status.phase).toBe("Pending");
+    expect(execution.writes).toEqual(["create nodeactions"]);
+    expect(await read(execution)).toMatchObject({ spec: { decidedAt: time, evidence: [{ seenAt: time }] } });
+    expect(execution.picture.openActionOn("n-uid")?.name).toBe("repair-n");
   });
 
-  test("sent twice is one entry; cut in between, the second gives it its phase", async () => {
+  test("sent twice is one entry", async () => {
     const execution = new EmbeddedExecution();
+    await execution.execute(opening());
+    execution.writes.length = 0;
+    expect(await execution.execute(opening())).toEqual({ result: "already-so" });
+    expect(execution.writes).toEqual(["create nodeactions"]);
+  });
+
+  test("of a dry run says so in its phase; cut in between, the second time does", async () => {
+    const execution = new EmbeddedExecution();
+    const shown = opening(aSpec({ dryRun: true }), "DryRun");
     execution.interfere = call => {
       if (call === "patch-status nodeactions") throw new Error("killed");
     };
-    expect(await execution.execute(opening())).toMatchObject({ result: "retry", unknown: true });
+    expect(await execution.execute(shown)).toMatchObject({ result: "retry", unknown: true });
+    expect(execution.picture.openActionOn("n-uid")).toBeUndefined();
     execution.interfere = () => {};
     execution.writes.length = 0;
-    expect(await execution.execute(opening())).toEqual({ result: "already-so" });
+    expect(await execution.execute(shown)).toEqual({ result: "already-so" });
     expect(execution.writes).toEqual(["create nodeactions", "patch-status nodeactions"]);
-    expect((await read(execution)).status?.phase).toBe("Pending");
+    expect((await read(execution)).status?.phase).toBe("DryRun");
     execution.writes.length = 0;
-    expect(await execution.execute(opening())).toEqual({ result: "already-so" });
+    expect(await execution.execute(shown)).toEqual({ result: "already-so" });
     expect(execution.writes).toEqual(["create nodeactions"]);
   });
 
@@ -161,19 +168,12 @@ describe("start-action", () => {
   const readClaim = (execution: EmbeddedExecution) => execution.get<Claim>(claims, "c");
   const annotation = "karpenter.sh/nodeclaim-termination-timestamp";
 
-  test("judges node, lease and claim live, deletes the claim and says that it runs", async () => {
+  test("judges node and lease live, deletes the claim and says that it runs", async () => {
     const { execution, start } = await aScene();
     const calls: string[] = [];
     execution.interfere = call => void calls.push(call);
     expect(await execution.execute(start)).toEqual({ result: "done" });
-    expect(calls).toEqual([
-      "get nodeactions repair-n",
-      "get nodes n",
-      "get leases n",
-      "get nodeclaims c",
-      "delete nodeclaims",
-      "patch-status nodeactions",
-    ]);
+    expect(calls).toEqual(["get nodes n", "get leases n", "delete nodeclaims", "patch-status nodeactions"]);
     expect((await readClaim(execution))?.metadata.deletionTimestamp).toBe(time);
     expect((await read(execution)).status).toMatchObject({ phase: "Running", startedAt: time });
     expect(execution.picture.claim("c")?.deletingSince).toBe(execution.clock.now());
@@ -260,8 +260,8 @@ describe("start-action", () => {
     ["without any", {}, undefined, undefined],
   ])("puts on the claim when what is left goes by force, before its deletion: %s", async (_, more, before, after) => {
     const { execution, start } = await aScene(more);
-    if (before !== undefined)
-      await execution.patch(claims, "c", { metadata: { annotations: { [annotation]: before } } });
+    const annotations = { [annotation]: before };
+    if (before !== undefined) execution.see(claims, await execution.patch(claims, "c", { metadata: { annotations } }));
     let atDeletion: string | undefined;
     execution.interfere = async call => {
       if (call === "delete nodeclaims") atDeletion = (await readClaim(execution))?.metadata.annotations?.[annotation];
@@ -304,7 +304,15 @@ describe("start-action", () => {
     };
     expect(await execution.execute(start)).toEqual({ result: "stale" });
     expect((await readClaim(execution))?.metadata).not.toHaveProperty("deletionTimestamp");
-    expect((await read(execution)).status?.phase).toBe("Pending");
+    expect(await read(execution)).not.toHaveProperty("status");
+  });
+
+  test.each([{}, { termination: "Forceful" } as const])("deletes no claim that changed unseen: %o", async more => {
+    const { execution, start } = await aScene(more);
+    await execution.patch(claims, "c", { metadata: { annotations: { "karpenter.sh/do-not-repair": "true" } } });
+    expect(await execution.execute(start)).toEqual({ result: "stale" });
+    expect((await readClaim(execution))?.metadata).not.toHaveProperty("deletionTimestamp");
+    expect(await read(execution)).not.toHaveProperty("status");
   });
 
   test.each(["patch nodeclaims", "delete nodeclaims", "patch-status nodeactions"])(
@@ -330,13 +338,14 @@ describe("start-action", () => {
   test("asks no more for a reason once the claim is being deleted", async () => {
     const { execution, start } = await aScene({ evidence: [] });
     await execution.remove(claims, "c");
+    execution.see(claims, (await readClaim(execution)) as Claim);
     expect(await execution.execute(start)).toEqual({ result: "done" });
     expect((await read(execution)).status?.phase).toBe("Running");
   });
 
   test.each(["Done", "DryRun"] as const)("does nothing with an action that is %s", async phase => {
     const { execution, start } = await aScene();
-    await execution.patch(actions, "repair-n", { status: { phase } });
+    execution.see(actions, await execution.patch(actions, "repair-n", { status: { phase } }));
     execution.writes.length = 0;
     expect(await execution.execute(start)).toEqual({ result: "already-so" });
     expect(execution.writes).toEqual([]);
@@ -345,7 +354,7 @@ describe("start-action", () => {
   test("leaves a remediation to the rule that asks for it", async () => {
     const { execution, start } = await aScene({ method: "Remediate" });
     expect(await execution.execute(start)).toEqual({ result: "already-so" });
-    expect((await read(execution)).status?.phase).toBe("Pending");
+    expect(await read(execution)).not.toHaveProperty("status");
   });
 
   test.each([
@@ -361,7 +370,7 @@ describe("start-action", () => {
       { action: "GarbageCollection", evidence },
       new EmbeddedExecution({ get }),
     );
-    await execution.patch(claims, "c", { status: { providerID: "i" } });
+    execution.see(claims, await execution.patch(claims, "c", { status: { providerID: "i" } }));
     expect(await execution.execute(start)).toEqual({ result: "done" });
     expect((await read(execution)).status?.phase).toBe(phase);
   });
@@ -373,8 +382,8 @@ describe("start-action", () => {
       { action: "GarbageCollection", evidence },
       new EmbeddedExecution({ get }),
     );
-    await execution.patch(claims, "c", { status: { providerID: "i" } });
+    execution.see(claims, await execution.patch(claims, "c", { status: { providerID: "i" } }));
     expect(await execution.execute(start)).toMatchObject({ result: "retry", reason: "Throttled" });
-    expect((await read(execution)).status?.phase).toBe("Pending");
+    expect(await read(execution)).not.toHaveProperty("status");
   });
 });

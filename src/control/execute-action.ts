@@ -32,8 +32,8 @@ export async function openAction(command: Of<"open-action">, execution: Executio
   }
   execution.picture.answered("action", action);
   if (action.spec.node.uid !== spec.node.uid) throw new Stale(`NodeAction ${name} is about another node.`);
-  // A status cannot be written with the object itself.
-  if (action.status?.phase === undefined) await writeProgress(action, { phase }, execution);
+  // A status cannot be written with the object itself. Without one it is pending.
+  if (phase === "DryRun" && action.status?.phase === undefined) await writeProgress(action, { phase }, execution);
   return outcome;
 }
 

@@ -64,12 +64,12 @@ async function aDrain(renewTime: string) {
 }
 
 describe("a reason of sickness that joins what has begun", () => {
-  test("looks at node, lease and claim first", async () => {
+  test("looks at node and lease first", async () => {
     const { execution, joining, read } = await aDrain("2025-12-31T23:59:00.000000Z");
     const calls: string[] = [];
     execution.interfere = call => void calls.push(call);
     expect(await execution.execute(joining)).toEqual({ result: "done" });
-    expect(calls).toEqual(["get nodes n", "get leases n", "get nodeclaims c", "patch nodeactions"]);
+    expect(calls).toEqual(["get nodes n", "get leases n", "patch nodeactions"]);
     expect((await read()).spec).toMatchObject({ deadline: time, termination: "Forceful", joined: [{ at: time }] });
     expect(execution.picture.failure(joinLane(name))).toBeUndefined();
   });

@@ -1,5 +1,5 @@
-// A reason of sickness joins an action under way, perhaps turning a drain into force: node, lease and claim are read live
-// first, as for a start. What does not hold then does not join, and it is remembered when to try again.
+// A reason of sickness joins an action under way, perhaps turning a drain into force: node and lease are read live first,
+// as for a start. What does not hold then does not join, and it is remembered when to try again.
 
 import { doubtOf } from "../decide/actions.ts";
 import type { Command, Outcome } from "../decide/decision.ts";

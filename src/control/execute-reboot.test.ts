@@ -117,7 +117,14 @@ describe("the start of a reboot", () => {
 
   test.each<[string, (execution: EmbeddedExecution) => Promise<unknown>, RegExp]>([
     ["the node is well again", execution => says(execution, { bootID: "1", ready: "True" }), /Ready is True now/],
-    ["its claim is being deleted", execution => execution.remove(claims, "c"), /NodeClaim c is being deleted/],
+    [
+      "its claim is being deleted",
+      async execution => {
+        await execution.remove(claims, "c");
+        execution.see(claims, (await execution.get(claims, "c")) as KubeObject);
+      },
+      /NodeClaim c is being deleted/,
+    ],
     ["the node says no boot id", execution => says(execution, { bootID: "", ready: "False" }), /says no boot id/],
     ["the node is gone", execution => execution.remove(nodes, "n"), /node n .* is gone/],
   ])("is given up when %s", async (_, meanwhile, why) => {

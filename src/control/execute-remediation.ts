@@ -4,7 +4,7 @@
 import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
 import { nodeNameKey } from "../api/node-health-check-contract.ts";
 import { formatTime, type Instant } from "../api/time.ts";
-import type { Command, Context, ObjectTarget, Outcome, Target } from "../decide/decision.ts";
+import type { Command, Context, ObjectTarget, Outcome } from "../decide/decision.ts";
 import { isUnderWay, remediationVeto } from "../decide/health-check/holds.ts";
 import { healthOf, isUnhealthy } from "../decide/health-check/node-health.ts";
 import { unstamped } from "../decide/ledger.ts";
@@ -12,10 +12,10 @@ import { startHold } from "../decide/start-hold.ts";
 import { projectNode } from "../snapshot/project-node.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import { updateAction } from "./execute-action.ts";
-import { doubt, isOver, readLive } from "./execute-start.ts";
+import { doubt, isOver, readLive, seenAction } from "./execute-start.ts";
 import { alreadySo, done, type Execution, overLive } from "./execution.ts";
 import { machineOwner } from "./machine-owner.ts";
-import { isAlreadyExists, isNotFound, Stale } from "./outcome.ts";
+import { isAlreadyExists, isNotFound } from "./outcome.ts";
 import { keyOf, metadataBody, patchBound, statusBody } from "./patch.ts";
 
 type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
@@ -44,13 +44,6 @@ export async function createRemediation(command: Of<"create-remediation">, execu
   const held = heldNow(action, execution);
   if (held !== undefined) return { result: "retry", reason: "Held", message: held, afterMs: doubtedMs };
   return create(command, live, execution);
-}
-
-/** Not read again: it has been seen as it is stored, and whoever changed it since is met when it is written next. */
-function seenAction({ name, uid }: Target, { picture }: Execution): ActionView {
-  const action = picture.action(name);
-  if (action?.uid !== uid) throw new Stale(`NodeAction ${name} is another one now, or gone.`);
-  return action;
 }
 
 /** A step before it runs: only the entry in the ledger is new. */

@@ -1,43 +1,42 @@
-// The start of an action: node, lease and claim are read once, live, and the reason is judged again; only then is the
-// claim deleted, over the very version that was read, or the boot id written that a reboot will change. Each step finds out whether it was done before, so that whoever is
-// killed in between is followed by somebody who goes on.
+// The start of an action: node and lease are read once, live, and the reason is judged again; only then is the claim
+// deleted, over the very version that was judged, or the boot id written that a reboot will change. Each step finds out
+// whether it was done before, so that whoever is killed in between is followed by somebody who goes on.
 
 import type { KubeObject, Resource } from "../api/meta.ts";
 import { finalPhases, type NodeActionSpec, type Phase } from "../api/node-action.ts";
-import { type NodeClaim, nodeClaims } from "../api/node-claim.ts";
+import { nodeClaims } from "../api/node-claim.ts";
 import { formatTime, type Instant, parseTime } from "../api/time.ts";
 import { terminationTimestampKey } from "../api/well-known.ts";
 import { stillHolds } from "../decide/actions.ts";
-import type { Command, Outcome, Target } from "../decide/decision.ts";
+import type { ActionProgress, Command, Outcome, Target } from "../decide/decision.ts";
 import type { Live as Seen } from "../decide/evidence.ts";
-import { projectClaim } from "../snapshot/project-claim.ts";
 import { projectNode } from "../snapshot/project-node.ts";
+import type { ActionView, ClaimView } from "../snapshot/views.ts";
 import { reasonsOf } from "../decide/ledger.ts";
 import { lookUpInstance } from "./execute-instance.ts";
 import { deleteMachine } from "./execute-machine.ts";
-import { type LiveAction, readAction, writeProgress } from "./execute-action.ts";
-import { alreadySo, done, type Execution, sawDeletion, sawGone } from "./execution.ts";
-import { isNotFound } from "./outcome.ts";
+import { updateAction } from "./execute-action.ts";
+import { alreadySo, done, type Execution, sawDeletion } from "./execution.ts";
+import { isNotFound, Stale } from "./outcome.ts";
 import { patchBound } from "./patch.ts";
 import type { ObjectKey } from "./ports.ts";
 import { leases, nodes } from "./resources.ts";
 
-type LiveClaim = NodeClaim & KubeObject;
 type Lease = KubeObject & { spec?: { renewTime?: string } };
-type Live = { node: KubeObject | undefined; claim: LiveClaim | undefined; lease: Lease | undefined };
+type Live = { node: KubeObject | undefined; claim: ClaimView | undefined; lease: Lease | undefined };
 
 export async function startAction(
   { action: target }: Extract<Command, { kind: "start-action" }>,
   execution: Execution,
 ): Promise<Outcome> {
-  const action = await readAction(target, execution);
-  const phase = action.status?.phase;
+  const action = seenAction(target, execution);
+  const { phase } = action.status;
   // A remediation is begun by the rule that asks for it, with its object (execute-remediation.ts).
   const isNotOurs = action.spec.method === "Remediate";
   if (isNotOurs || isOver(phase) || phase === "DryRun" || action.spec.dryRun) return alreadySo;
   const live = await readLive(action.spec, execution);
   // Its deletion is what we were about to ask for: a start that was cut short, or somebody who was quicker.
-  const isDeleting = action.spec.method === "Terminate" && live.claim?.metadata.deletionTimestamp !== undefined;
+  const isDeleting = action.spec.method === "Terminate" && live.claim?.deletingSince !== undefined;
   const asked = isDeleting ? done : await askProvider(action.spec, live, execution);
   if (asked.result !== "done") return asked;
   const why = isDeleting ? undefined : doubt(action, live, execution);
@@ -45,7 +44,7 @@ export async function startAction(
     await writeProgress(action, { phase: "Abandoned", outcome: why, waitingFor: null }, execution);
     return done;
   }
-  if (action.spec.method === "Terminate" && live.claim !== undefined) {
+  if (action.spec.method === "Terminate" && live.claim !== undefined && !isDeleting) {
     await deleteClaim(action.spec, live.claim, execution);
   }
   const { machine, node } = action.spec;
@@ -56,6 +55,22 @@ export async function startAction(
   }
   if (phase !== "Running") await writeProgress(action, { phase: "Running", ...bootOf(action.spec, live) }, execution);
   return done;
+}
+
+/**
+ * Not read again: it has been seen as it is stored, by the answer or by the watch, and whoever changed it since is met when
+ * it is written next.
+ */
+export function seenAction({ name, uid }: Target, { picture }: Execution): ActionView {
+  const action = picture.action(name);
+  if (action?.uid !== uid) throw new Stale(`NodeAction ${name} is another one now, or gone.`);
+  return action;
+}
+
+/** Over the version that was seen. */
+async function writeProgress(action: ActionView, progress: ActionProgress, execution: Execution): Promise<void> {
+  const { name, uid, resourceVersion } = action;
+  await updateAction({ kind: "update-action", why: "", action: { name, uid }, resourceVersion, progress }, execution);
 }
 
 /** Written before the reboot is asked for: whoever goes on sees by it whether the machine has come back. */
@@ -69,7 +84,7 @@ export function isOver(phase: Phase | undefined): boolean {
 }
 
 /** Why the action must not start after all. */
-export function doubt({ spec }: Pick<LiveAction, "spec">, live: Live, execution: Execution): string | undefined {
+export function doubt({ spec }: Pick<ActionView, "spec">, live: Live, execution: Execution): string | undefined {
   const { picture, clock, settings, epoch } = execution;
   const unfit = unfitFor(spec, live);
   if (unfit !== undefined) return unfit;
@@ -82,7 +97,7 @@ export function seen({ node, claim, lease }: Live, { leaseLooks, clock }: Execut
   const leaseRenewedAt = instantOf(lease?.spec?.renewTime);
   return {
     ...(node === undefined ? {} : { node: projectNode(node, undefined) }),
-    ...(claim === undefined ? {} : { claim: projectClaim(claim, undefined) }),
+    ...(claim === undefined ? {} : { claim }),
     ...(leaseRenewedAt === undefined ? {} : { leaseRenewedAt }),
     ...(leaseRenewedAt === undefined || node === undefined
       ? {}
@@ -98,8 +113,8 @@ function unfitFor(spec: NodeActionSpec, { node, claim }: Omit<Live, "lease">): s
       if (claim !== undefined || spec.machine !== undefined) return undefined;
       return `Node ${name} has no NodeClaim by which it could be terminated.`;
     case "Reboot":
-      if (claim?.metadata.deletionTimestamp !== undefined) {
-        return `NodeClaim ${claim.metadata.name} is being deleted: node ${name} is not worth a reboot.`;
+      if (claim?.deletingSince !== undefined) {
+        return `NodeClaim ${claim.name} is being deleted: node ${name} is not worth a reboot.`;
       }
       if (node === undefined || bootOf(spec, { node }).bootID !== undefined) return undefined;
       return `Node ${name} says no boot id, so nobody could tell whether it was rebooted.`;
@@ -110,7 +125,7 @@ function unfitFor(spec: NodeActionSpec, { node, claim }: Omit<Live, "lease">): s
 
 /** That an instance is gone is asked once more, too. */
 async function askProvider(spec: NodeActionSpec, { claim }: Live, execution: Execution): Promise<Outcome> {
-  const providerID = claim?.status?.providerID;
+  const providerID = claim?.providerID;
   const isAsserted = reasonsOf(spec).some(({ evidence }) => evidence.some(({ kind }) => kind === "InstanceGone"));
   if (!isAsserted || providerID === undefined) return done;
   return lookUpInstance({ providerID }, execution);
@@ -122,44 +137,44 @@ export async function readLive(spec: NodeActionSpec, execution: Execution): Prom
       if (isNotFound(error)) return undefined;
       throw error;
     });
-  const [node, lease, claim] = await Promise.all([
+  const { picture } = execution;
+  const [node, lease] = await Promise.all([
     read<KubeObject>(nodes, { name: spec.node.name }),
     read<Lease>(leases, { namespace: "kube-node-lease", name: spec.node.name }),
-    spec.claim === undefined ? undefined : read<LiveClaim>(nodeClaims.resource, { name: spec.claim.name }),
   ]);
-  if (node !== undefined) execution.picture.answered("node", node);
-  if (claim !== undefined) execution.picture.answered("claim", claim);
-  else if (spec.claim !== undefined) sawGone(execution.picture, "claim", spec.claim);
+  if (node !== undefined) picture.answered("node", node);
+  // The claim need not be read: what is done to it is done to the version that was judged, or not at all.
+  const claim = spec.claim === undefined ? undefined : picture.claim(spec.claim.name);
   // Of the same name, but not the one that the action is about.
-  const isMeant = (raw: KubeObject | undefined, { uid }: Target) => raw?.metadata.uid === uid;
   return {
-    node: isMeant(node, spec.node) ? node : undefined,
-    claim: spec.claim !== undefined && isMeant(claim, spec.claim) ? claim : undefined,
+    node: node?.metadata.uid === spec.node.uid ? node : undefined,
+    claim: claim?.uid === spec.claim?.uid ? claim : undefined,
     lease,
   };
 }
 
-async function deleteClaim(spec: NodeActionSpec, live: LiveClaim, execution: Execution): Promise<void> {
-  const { resource } = nodeClaims;
-  const claim = await withTerminationTime(spec, live, execution);
-  if (claim.metadata.deletionTimestamp !== undefined) return;
-  const { name, uid, resourceVersion } = claim.metadata;
-  const answer = await execution.api.delete(resource, { name }, { preconditions: { uid, resourceVersion } });
+async function deleteClaim(spec: NodeActionSpec, claim: ClaimView, execution: Execution): Promise<void> {
+  const { name, uid } = claim;
+  const resourceVersion = await withTerminationTime(spec, claim, execution);
+  const preconditions = { uid, resourceVersion };
+  const answer = await execution.api.delete(nodeClaims.resource, { name }, { preconditions });
   sawDeletion(execution.picture, { kind: "claim", target: { name, uid }, answer });
 }
 
-/** When what is left on the node goes by force is on the claim before its deletion; an earlier time stays. */
-async function withTerminationTime(spec: NodeActionSpec, claim: LiveClaim, execution: Execution): Promise<LiveClaim> {
-  const { api, clock } = execution;
+/**
+ * When what is left on the node goes by force is on the claim before its deletion; an earlier time stays. Returns the
+ * version that has it.
+ */
+async function withTerminationTime(spec: NodeActionSpec, claim: ClaimView, execution: Execution): Promise<string> {
+  const { api, clock, picture } = execution;
+  const { name, uid, resourceVersion, terminationAt } = claim;
   const wanted = spec.termination === "Forceful" ? clock.now() : instantOf(spec.deadline);
-  const written = instantOf(claim.metadata.annotations?.[terminationTimestampKey]);
-  if (wanted === undefined || (written !== undefined && written <= wanted)) return claim;
-  const { name, uid, resourceVersion } = claim.metadata;
+  if (wanted === undefined || (terminationAt !== undefined && terminationAt <= wanted)) return resourceVersion;
   const body = { metadata: { annotations: { [terminationTimestampKey]: formatTime(wanted) } } };
   const bound = { name, uid, resourceVersion };
-  const patched = await patchBound<LiveClaim>(api, nodeClaims.resource, { bound, body });
-  execution.picture.answered("claim", patched);
-  return patched;
+  const patched = await patchBound<KubeObject>(api, nodeClaims.resource, { bound, body });
+  picture.answered("claim", patched);
+  return patched.metadata.resourceVersion;
 }
 
 function instantOf(text: string | undefined): Instant | undefined {
