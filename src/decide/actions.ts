@@ -3,6 +3,7 @@
 
 import type { MachineName } from "../api/cluster-api.ts";
 import type { NodeActionSpec } from "../api/node-action.ts";
+import { ownRemediationKinds } from "../api/remediation.ts";
 import { type Instant, type Millis, minuteMs } from "../api/time.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 import { waitsForReplacement } from "../snapshot/waiting-action.ts";
@@ -10,7 +11,7 @@ import { reasonOf } from "./conditions.ts";
 import { type ActionProgress, type Command, type Context, type Decision, nothing, type Rule } from "./decision.ts";
 import { dryRunCode, dryRunOfAll } from "./dry-run.ts";
 import { lapsed } from "./disruption/lapsed.ts";
-import { contradiction, type Live } from "./evidence.ts";
+import { contradiction, type Live, noRemediation } from "./evidence.ts";
 import { awaitedPlaces, goesWithout } from "./gentle-repair.ts";
 import { instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
@@ -42,8 +43,18 @@ export function stillHolds(spec: NodeActionSpec, live: Live, context: Context): 
   if (spec.method === "Terminate" && spec.claim === undefined && spec.machine === undefined) {
     return no("the node has no NodeClaim to delete");
   }
-  const whys = reasonsOf(spec).map(reason => doubtOf(reason, live, context));
+  const [first, ...joined] = reasonsOf(spec).map(reason => doubtOf(reason, live, context));
+  const whys = [first ?? withdrawn(spec, context), ...joined];
   return whys.includes(undefined) ? { holds: true } : no(whys.join("; "));
+}
+
+/** What our own remediators were asked for by an object that is gone, whoever took it away. */
+function withdrawn({ action, policy, node }: NodeActionSpec, { picture }: Context): string | undefined {
+  const kind = action === "Remediation" ? ownRemediationKinds.find(one => one.kind === policy?.kind) : undefined;
+  // One that is not listed yet may be there.
+  if (kind === undefined || picture.checks.kind(kind).state !== "Served") return undefined;
+  const why = noRemediation(node.name, picture);
+  return why === undefined ? undefined : `${action}: ${why}`;
 }
 
 /** Why one reason of an action does not hold now. Asked before it joins what has begun, too: it may turn it into force. */

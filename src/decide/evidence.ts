@@ -42,14 +42,16 @@ const confirmByKind: Partial<Record<Evidence["kind"], Confirm>> = {
   DeletionTimestamp: ({ live }) => (isDeleting(live) ? undefined : "neither the node nor its claim is being deleted"),
   InstanceGone: instanceGone,
   SurplusReplica: surplus,
-  RemediationObject: ({ live: { node }, context: { picture } }) => {
-    const standing = picture.checks.ownRemediations(node?.name ?? "");
-    const isAsked = standing.some(
-      ({ deletingSince, timedOut }) => deletingSince === undefined && timedOut === undefined,
-    );
-    return isAsked ? undefined : "no remediation asks for it any more";
-  },
+  RemediationObject: ({ live: { node }, context: { picture } }) => noRemediation(node?.name ?? "", picture),
 };
+
+/** Undefined: one of ours stands and has its time yet. */
+export function noRemediation(nodeName: string, { checks }: Pick<Picture, "checks">): string | undefined {
+  const isAsked = checks
+    .ownRemediations(nodeName)
+    .some(({ deletingSince, timedOut }) => deletingSince === undefined && timedOut === undefined);
+  return isAsked ? undefined : "no remediation asks for it any more";
+}
 
 /** Why nothing of the evidence holds; undefined: something does. */
 export function contradiction(evidence: readonly Evidence[], live: Live, context: Context): string | undefined {

@@ -166,6 +166,8 @@ export type Picture = {
   actions(): Iterable<ActionView>;
   /** Not finished and carried out, also one that is only provisional yet; of dry runs see `dryRunsOn`. */
   openActionOn(nodeUid: string): ActionView | undefined;
+  /** All of them, finished ones and dry runs included. */
+  actionsOn(nodeUid: string): readonly ActionView[];
   openActions(): Iterable<ActionView>;
   /** Those that were decided as one command, finished ones and dry runs included. */
   actionsOfBatch(batch: string): readonly ActionView[];

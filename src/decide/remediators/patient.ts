@@ -7,7 +7,7 @@ import type { ActionView, ClaimView, NodeView } from "../../snapshot/views.ts";
 import type { Context, Proposal } from "../decision.ts";
 import { stepHold } from "../health-check/ask.ts";
 import { evidenceOf, type Health, healthOf, isUnhealthy } from "../health-check/node-health.ts";
-import { actionName, isDryRun, isOpen } from "../ledger.ts";
+import { isDryRun, isOpen } from "../ledger.ts";
 import { ownClaimOf } from "../own-node.ts";
 import type { Objection } from "../safety.ts";
 import type { Course } from "./course.ts";
@@ -53,17 +53,26 @@ export function patientOf(remediation: RemediationView, context: Context): Patie
 
 type Asked = Pick<Patient, "remediation" | "check" | "method">;
 
-/** Their names say to which node they are done; those of one that was removed before are not of this one. */
+/** Those of one that was removed before are not of this one. */
 function actionsFor(nodeUID: string, asked: Asked, { picture }: Context): readonly ActionView[] {
-  const found: ActionView[] = [];
-  const base = actionName("Remediation", nodeUID);
-  for (let attempt = 1; ; attempt++) {
-    const action = picture.action(attempt === 1 ? base : `${base}-${attempt}`);
-    if (action === undefined) return found;
-    const { spec, createdAt } = action;
-    const isMeant = spec.method === asked.method && spec.askedBy.name === askerOf(asked).name && !isDryRun(action);
-    if (isMeant && createdAt >= asked.remediation.createdAt) found.push(action);
-  }
+  return picture
+    .actionsOn(nodeUID)
+    .filter(action => {
+      const { spec, createdAt } = action;
+      const isMeant = spec.action === "Remediation" && spec.method === asked.method && isAskedBy(spec.askedBy, asked);
+      return isMeant && !isDryRun(action) && createdAt >= asked.remediation.createdAt;
+    })
+    .toSorted(inOrder);
+}
+
+/** Times are whole seconds; of those of one second the one with the higher number is the later. */
+function inOrder(a: ActionView, b: ActionView): number {
+  return a.createdAt - b.createdAt || a.name.length - b.name.length || (a.name < b.name ? -1 : 1);
+}
+
+/** Also where the check that made it is gone by now. */
+function isAskedBy({ kind, uid }: Proposal["askedBy"], { remediation: { checkUid } }: Asked): boolean {
+  return kind === "NodeHealthCheck" ? uid === checkUid : checkUid === undefined;
 }
 
 function askerOf({ check }: Pick<Patient, "check">): Proposal["askedBy"] {
@@ -96,8 +105,13 @@ export function wishOf(patient: Present, how: How, context: Context): Pick<Cours
 }
 
 function heldByCheck({ remediation, node, check }: Present, context: Context): Objection | undefined {
-  const { apiVersion, kind } = remediation;
-  return check && stepHold({ node, check }, { template: { apiVersion, kind: `${kind}Template` } }, context);
+  const { apiVersion, kind, name, checkUid } = remediation;
+  if (check !== undefined)
+    return stepHold({ node, check }, { template: { apiVersion, kind: `${kind}Template` } }, context);
+  if (checkUid === undefined) return undefined;
+  // The server collects it, sooner or later; until then nobody judges the node.
+  const message = `The NodeHealthCheck that made ${kind} ${name} is gone: nothing is begun for it.`;
+  return { code: "check-gone", message, liftedBy: `the end of ${kind} ${name}` };
 }
 
 function proposalOf(patient: Present, how: How, context: Context): Proposal {

@@ -11,6 +11,7 @@ import {
 import { rebootRemediations, replaceRemediations } from "../../api/remediation.ts";
 import { formatTime } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
+import { stillHolds } from "../actions.ts";
 import { type Context, nothing } from "../decision.ts";
 import { decideOwnRemediations, remediationFinalizer } from "./remediators.ts";
 
@@ -95,6 +96,7 @@ describe("both", () => {
     ["the node is excluded", "excluded", { nodes: [aNode("n", { ready: "False", labels: excluding })] }],
     ["the pool repairs it", "left-to-repair", { pools: [aPool("web", { spec: { repair: repairing } })] }],
     ["another works on it", "lease-held", { leases: [aLease("n", { holder: "other" })] }],
+    ["its check is gone", "check-gone", { checks: [] }],
   ])(
     "what a check would not ask for now is held, if %s (%s), and taken back if it has not begun",
     (_what, code, more) => {
@@ -114,6 +116,31 @@ describe("both", () => {
       expect(decide({ ...world, actions: [begun] }).commands.map(({ kind }) => kind)).not.toContain("update-action");
     },
   );
+
+  test("what was done for it is known, also when the entry before was deleted", () => {
+    const reboot = anActionOf("Reboot", { phase: "Done" });
+    const second = { ...reboot, name: `${reboot.name}-2` };
+    expect(verdict({ remediations: [ours("RebootRemediation")], actions: [second] })).toBe("True Rebooted");
+  });
+
+  test.each<[string, readonly RemediationView[], boolean]>([
+    ["stands", [ours("ReplaceRemediation")], true],
+    ["is being removed", [ours("ReplaceRemediation", { deletingSince: at("40m") })], false],
+    ["had its time", [ours("ReplaceRemediation", { timedOut: formatTime(at("40m")) })], false],
+    ["is gone, whoever took its finalizer away", [], false],
+  ])("what is written down begins only while its object %s", (_how, remediations, holds) => {
+    const node = aNode("n", { ready: "False" });
+    const sick = { kind: "Condition", conditionType: "Ready", conditionStatus: "False", seenAt: "" } as const;
+    const evidence = [{ ...sick, since: formatTime(at("0s")) }];
+    const { spec } = anActionOf("Terminate", { phase: "Pending" });
+    const written = { ...spec, policy: { kind: "ReplaceRemediation", name: "n" }, evidence };
+    const context = contextOf({ nodes: [node], claims: [aClaim("n")], remediations });
+    const live = { node, claim: aClaim("n") };
+    expect(stillHolds(written, live, context).holds).toBe(holds);
+    const { askedBy, message } = spec;
+    const another = { action: "GarbageCollection", askedBy, message, evidence, at: "" } as const;
+    expect(stillHolds({ ...written, joined: [another] }, live, context).holds).toBe(true);
+  });
 
   test("one that is due later is asked for then", () => {
     const made = ours("ReplaceRemediation", { checkUid: web.uid });
@@ -165,6 +192,14 @@ describe("Replace", () => {
     expect(verdict(world)).toBe("False ForeignClaim");
     expect(decide(world).proposals).toEqual([]);
     expect(decide(world, { foreignClaims: "repair" }).proposals).toHaveLength(1);
+  });
+
+  test("of a claim that is gone before its node is seen to be: it goes on", () => {
+    const entry = anActionOf("Terminate", { phase: "Running", status: { startedAt: formatTime(at("31m")) } });
+    const begun = { ...entry, spec: { ...entry.spec, claim: { name: "c", uid: "c-uid" } } };
+    const world = { remediations: [ours("ReplaceRemediation")], claims: [], actions: [begun] };
+    expect(verdict(world)).toBe("Unknown Terminating");
+    expect(commandsOf(decide(world), "update-remediation")[0]?.why).toContain("NodeClaim c is being deleted");
   });
 
   test("that has had its time withdraws what has not begun", () => {

@@ -13,10 +13,12 @@ export function replaceCourse(patient: Patient, context: Context): Course {
   const where = `Node ${remediation.nodeName}`;
   if (node === undefined)
     return neverSeen(patient) ?? { result: "True", reason: "NodeGone", message: `${where} is gone.` };
-  const unfit = unfitFor(patient, context);
+  // The claim may be seen to go before its node is: they are watched apart.
+  const isLosingClaim = claim === undefined && open?.status.startedAt !== undefined;
+  const unfit = isLosingClaim ? undefined : unfitFor(patient, context);
   if (unfit !== undefined) return unfit;
   const owner = ownerOf(patient);
-  if (claim?.deletingSince !== undefined || (claim === undefined && open?.status.startedAt !== undefined)) {
+  if (claim?.deletingSince !== undefined || isLosingClaim) {
     const message = `${owner} is being deleted, and node ${remediation.nodeName} goes with it.`;
     return { result: "Unknown", reason: "Terminating", message, takesNodeAway: true };
   }
@@ -37,11 +39,12 @@ export function replaceCourse(patient: Patient, context: Context): Course {
 }
 
 /** For people. */
-function ownerOf({ claim, node }: Patient): string {
+function ownerOf({ claim, node, open }: Patient): string {
+  const { name } = claim ?? open?.spec.claim ?? {};
   const machine = node && machineOf(node);
-  return claim === undefined && machine !== undefined
+  return name === undefined && machine !== undefined
     ? `Machine ${machine.namespace}/${machine.name}`
-    : `NodeClaim ${claim?.name}`;
+    : `NodeClaim ${name}`;
 }
 
 /** By us it can be neither drained nor replaced. */
