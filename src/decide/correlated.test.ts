@@ -4,7 +4,7 @@ import { aCondition, aNode, aSafetyPolicy, at, aWorld, t0 } from "../../test/bui
 import { zoneKey } from "../api/node.ts";
 import type { SafetyPolicySpec } from "../api/safety-policy.ts";
 import type { NodeView, SafetyView } from "../snapshot/views.ts";
-import { CorrelatedFailures, correlatedVeto, nextClearing } from "./correlated.ts";
+import { CorrelatedFailures, correlatedVeto, type IsSick, nextClearing } from "./correlated.ts";
 import type { Context, Proposal } from "./decision.ts";
 
 const isSick = (_node: NodeView, { type, status }: { type: string; status: string }) =>
@@ -118,6 +118,19 @@ describe("the same condition at about the same time", () => {
     const cluster = new Cluster();
     cluster.see(at("9h"), ...first(7).map((name, index) => silent(name, at("1h") - index * 3_600_000)));
     expect(cluster.veto("n0", at("9h"))?.code).toBe("correlated-failure");
+  });
+
+  test("counts from when its reason made it sick, however long its status has been the same", () => {
+    const failures = new CorrelatedFailures();
+    const context = new Cluster().context(at("9h"));
+    const isXid: IsSick = (_node, { reason }) => reason === "Xid";
+    for (const [index, name] of first(7).entries()) {
+      const gpu = (reason: string) =>
+        aNode(name, { conditions: [aCondition("GpuHealthy", "False", { reason, since: t0 + index * 3_600_000 })] });
+      failures.observe({ before: gpu("Starting"), after: gpu("Xid") }, { ...context, isSick: isXid });
+    }
+    failures.review(context);
+    expect([...failures.outbreaks.keys()]).toEqual(["GpuHealthy=False"]);
   });
 
   test("counts by its own word on first sight: old failures are no outbreak after a restart", () => {

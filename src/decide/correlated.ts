@@ -57,7 +57,7 @@ export class CorrelatedFailures {
       const { onsets } = this.#of(pairOf(condition));
       const known = onsets.get(uid);
       if (known?.zone !== zone || known === undefined) {
-        onsets.set({ uid, zone, at: known?.at ?? beganAt(condition, before, now) });
+        onsets.set({ uid, zone, at: known?.at ?? beganAt(condition, before, { now, isSick }) });
       }
     }
     for (const [key, { onsets }] of this.#sick) if (onsets.inOrder.length === 0) this.#sick.delete(key);
@@ -119,10 +119,14 @@ export class CorrelatedFailures {
 }
 
 /** By our own eyes where we saw it begin; else by its own word, which is believed as far as now. */
-function beganAt(condition: ConditionView, before: NodeView | undefined, now: Instant): Instant {
-  const sawItBegin =
-    before !== undefined && conditionOf(before.conditions, condition.type)?.status !== condition.status;
-  return sawItBegin ? now : Math.min(now, condition.since ?? now);
+function beganAt(
+  { type, status, since }: ConditionView,
+  before: NodeView | undefined,
+  { now, isSick }: Pick<Observing, "now" | "isSick">,
+): Instant {
+  const known = before && conditionOf(before.conditions, type);
+  const wasSick = before && known?.status === status && isSick(before, known);
+  return before === undefined || wasSick ? Math.min(now, since ?? now) : now;
 }
 
 function isOutbreak(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aClaim, aCondition, aNode, aProvider, aSafetyPolicy, at, aWorld, t0 } from "../../test/builders.ts";
 import type { SafetyPolicySpec } from "../api/safety-policy.ts";
+import type { IsSick } from "./correlated.ts";
 import type { Context, Proposal } from "./decision.ts";
 import { SafetyMemory } from "./safety-memory.ts";
 
@@ -124,10 +125,21 @@ describe("repair of a pool waits while sickness spreads in it", () => {
     expect(veto(memory, proposal("web", { action: "Drift" }), t0)).toBeUndefined();
   });
 
-  test("a node of no pool is the cluster's", () => {
-    const memory = after([["x", t0]]);
-    const asked = proposal("", { askedBy: { kind: "Controller", name: "repair" } });
-    expect(veto(memory, asked, t0)?.code).toBe("settling");
+  test.each(["x", "a"])(
+    "claims of no pool wait for every node of the cluster, over which they are counted: %s",
+    name => {
+      const asked = proposal("", { askedBy: { kind: "Controller", name: "repair" } });
+      expect(veto(after([[name, t0]]), asked, t0)?.code).toBe("settling");
+    },
+  );
+
+  test("also where only the reason changes, and makes it sick", () => {
+    const gpu = (reason: string) => aNode("a", { conditions: [aCondition("GpuHealthy", "False", { reason })] });
+    const memory = new SafetyMemory();
+    const isSick: IsSick = (_node, { reason }) => reason.startsWith("Xid");
+    memory.observe({ before: gpu("Starting"), after: gpu("Xid79") }, { ...contextAt(t0), isSick });
+    memory.observe({ before: gpu("Xid79"), after: gpu("Xid48") }, { ...contextAt(at("5s")), isSick });
+    expect(veto(memory, proposal("web"), at("5s"))?.until).toBe(at("10s"));
   });
 
   test("a check that selects the node waits too", () => {

@@ -67,12 +67,13 @@ export class SafetyMemory {
   }
 }
 
+/** Its own pool's; and the cluster's, over which claims of no pool are counted. */
 function spreadsOf(
   node: NodeView | undefined,
   { picture, checks }: Required<Pick<Observing, "picture" | "checks">>,
 ): readonly Spread[] {
   const pool = node && ownClaimOf(node, picture)?.pool;
-  return [pool === undefined ? "cluster" : `NodePool/${pool}`, ...checks];
+  return ["cluster", ...(pool === undefined ? [] : [`NodePool/${pool}`]), ...checks];
 }
 
 function statedSick({ picture }: Pick<Context, "picture">): IsSick {

@@ -8,7 +8,7 @@ import type { Context, Proposal } from "./decision.ts";
 import { classOf } from "./precedence.ts";
 import type { Objection } from "./safety.ts";
 
-/** Whose nodes they are, as an asker is named: `NodePool/web`; `cluster` for nodes of no pool. */
+/** Who counts them, as an asker is named: `NodePool/web`; `cluster` for claims of no pool. */
 export type Spread = string;
 
 type Episode = { readonly from: Instant; readonly last: Instant };
@@ -80,12 +80,13 @@ export class Settling {
   }
 }
 
-/** What is bad now and was not bad so before. */
+/** What is bad now and was not bad so before: also where the status is the same, and only now its reason makes it bad. */
 function newlySick(before: NodeView | undefined, after: NodeView, isSick: IsSick): readonly ConditionView[] {
+  const known = before?.conditions.filter(condition => isSick(before, condition)) ?? [];
   return after.conditions.filter(
     condition =>
       isSick(after, condition) &&
-      !before?.conditions.some(({ type, status }) => type === condition.type && status === condition.status),
+      !known.some(({ type, status }) => type === condition.type && status === condition.status),
   );
 }
 

@@ -117,6 +117,44 @@ describe("whose clock", () => {
     expect(due(looks, repair)).toMatchObject([{ clock: "Observer", dueAt: at("2h10m") }]);
   });
 
+  describe("a state that is borne for longer lends none of its time to one that is borne for less:", () => {
+    test("by another status", () => {
+      const repair: Repair = {
+        policies: [
+          { conditionType: "Ready", conditionStatus: "False", toleration: "1h" },
+          { conditionType: "Ready", conditionStatus: "Unknown", toleration: "10m" },
+        ],
+      };
+      const from = (first: "False" | "Unknown", then: "False" | "Unknown"): Look[] => [
+        [is("True", t0), t0],
+        [is(first, at("1h")), at("1h")],
+        [is(then, at("1h9m")), at("1h9m")],
+      ];
+      expect(due(from("False", "Unknown"), repair)).toMatchObject([{ kind: "Condition", dueAt: at("1h19m") }]);
+      expect(due(from("Unknown", "False"), repair)).toMatchObject([{ kind: "Flapping", dueAt: at("2h") }]);
+    });
+
+    test("by another reason, though the time of the condition stays", () => {
+      const gpu = { conditionType: "Gpu", conditionStatus: "False" } as const;
+      const repair: Repair = {
+        policies: [
+          { ...gpu, conditionReasons: ["Xid*"], toleration: "5m" },
+          { ...gpu, toleration: "1h" },
+        ],
+      };
+      const said = (reason: string) =>
+        aNode("a", { conditions: [aCondition("Gpu", "False", { reason, since: at("1h") })] });
+      const well = aNode("a", { conditions: [aCondition("Gpu", "True", { since: t0 })] });
+      const warm: Look[] = [
+        [well, t0],
+        [said("Warm"), at("1h")],
+      ];
+      const sicker = [...warm, [said("Xid79"), at("1h30m")] as const];
+      expect(due(sicker, repair)).toMatchObject([{ kind: "Condition", clock: "Observer", dueAt: at("1h35m") }]);
+      expect(due([...sicker, [said("Warm"), at("1h34m")]], repair)).toMatchObject([{ dueAt: at("2h") }]);
+    });
+  });
+
   test("without any time, and never seen to begin, it is never due and says so", () => {
     const { since: _, ...condition } = aCondition("Ready", "False");
     const node = aNode("a", { conditions: [condition] });

@@ -43,9 +43,10 @@ export function sicknessesOf(node: NodeView, rules: RepairRules, { sight, booted
     const ruling = rulingOn(condition, rules);
     if (ruling === undefined) return [];
     const history = sight.history(node.uid, condition.type);
-    const isBad = ({ status, reason }: Pick<State, "status" | "reason">) =>
-      rulingOn({ type: condition.type, status, reason }, rules) !== undefined;
-    return { condition, ruling, timing: timingOf({ node, condition, ruling, history, bootedAt, isBad }) };
+    const rulingOf = ({ status, reason }: PastState) => rulingOn({ type: condition.type, status, reason }, rules);
+    const isBad = (state: PastState) => rulingOf(state) !== undefined;
+    const isAsBad = (state: PastState) => isBorneNoLonger(rulingOf(state), ruling);
+    return { condition, ruling, timing: timingOf({ node, condition, ruling, history, bootedAt, isBad, isAsBad }) };
   });
 }
 
@@ -53,22 +54,31 @@ export function isTimed(sickness: Sickness): sickness is Sickness & { readonly t
   return !("doubt" in sickness.timing);
 }
 
+type PastState = Pick<State, "status" | "reason">;
+
+/** Time for which a state was there that is borne for longer is none of this one's, whose shorter time begins with it. */
+function isBorneNoLonger(other: Ruling | undefined, { toleration }: Ruling): boolean {
+  return other?.toleration.ok === true && toleration.ok && other.toleration.value <= toleration.value;
+}
+
 type Case = Omit<Sickness, "timing"> & {
   readonly node: NodeView;
   readonly history: ConditionHistory | undefined;
   readonly bootedAt: Instant | undefined;
-  readonly isBad: (state: Pick<State, "status" | "reason">) => boolean;
+  readonly isBad: (state: PastState) => boolean;
+  /** Bad, and by a word that bears it for no longer than it does the present state. */
+  readonly isAsBad: (state: PastState) => boolean;
 };
 
-function timingOf({ node, condition, ruling, history, bootedAt = 0, isBad }: Case): Timing | Untimed {
+function timingOf({ node, condition, ruling, history, bootedAt = 0, isBad, isAsBad }: Case): Timing | Untimed {
   const { toleration, flappingWindow } = ruling;
   if (!toleration.ok) return { doubt: `its toleration cannot be read: ${toleration.error}` };
   if (!flappingWindow.ok) return { doubt: `spec.repair.flappingWindow cannot be read: ${flappingWindow.error}` };
-  const spell = spellOf({ node, condition, history, isBad });
+  const spell = spellOf({ node, condition, history, isAsBad });
   if (spell === undefined) return { doubt: `it does not say since when, and nobody saw it begin` };
   const dueAt = spell.since + toleration.value;
   const totalMs = toleration.value;
-  const sum = { isBad, totalMs, windowMs: flappingWindow.value };
+  const sum = { isBad: isAsBad, totalMs, windowMs: flappingWindow.value };
   const stretches = inService(history?.stretches ?? [], condition.type, bootedAt);
   const addedUpAt = addsUpAt(stretches, sum);
   const isFlapping = addedUpAt !== undefined && addedUpAt < dueAt;
@@ -95,10 +105,15 @@ function inService(stretches: readonly Stretch[], type: string, bootedAt: Instan
 type Spell = Pick<Timing, "since" | "clock">;
 
 /** The latest of what the reporter says, when we last saw it otherwise, and when the node came to be. */
-function spellOf({ node, condition, history, isBad }: Omit<Case, "ruling" | "bootedAt">): Spell | undefined {
+function spellOf({
+  node,
+  condition,
+  history,
+  isAsBad,
+}: Pick<Case, "node" | "condition" | "history" | "isAsBad">): Spell | undefined {
   const said = history?.since ?? condition.since;
   if (said === undefined) return undefined;
-  const seen = history && runBegan(history.stretches, isBad);
+  const seen = history && runBegan(history.stretches, isAsBad);
   const reported: Spell = { since: said, clock: said === condition.since ? "Reporter" : "Observer" };
   const observed: Spell = seen !== undefined && seen > said ? { since: seen, clock: "Observer" } : reported;
   return node.createdAt > observed.since ? { since: node.createdAt, clock: "Creation" } : observed;
