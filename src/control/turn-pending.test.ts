@@ -49,7 +49,7 @@ test("nothing is repaired by a clock that is off", () => {
   leader.picture.setClockAhead(-61_499);
   expect([leader.repairs(at("1h10s")), leader.codes("a")]).toEqual([[], ["clock-off"]]);
   expect(leader.turns.standing.refusals("node/a")[0]?.message).toBe(
-    "Our clock is 1m1s behind the API server's, so nobody knows what is due.",
+    "Our clock is about 1m0s behind the API server's, so nobody knows what is due.",
   );
   leader.picture.setClockAhead(undefined);
   expect(leader.repairs(at("1h10s"))).toEqual(["a"]);

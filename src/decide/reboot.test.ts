@@ -234,8 +234,39 @@ describe("without recovery it fails", () => {
 
   test("and lifts its cordon first", () => {
     const decision = decide({ action: asked, node: sick(ours), now: at("10m") });
-    expect(written(decision)?.steps).toContainEqual({ name: "uncordon", isFinished: false });
+    const message =
+      "It had not recovered by 2026-01-01T00:10:00Z: Node a has not come back from its reboot: its boot id is still 1.";
+    expect(written(decision)?.steps).toContainEqual({ name: "uncordon", isFinished: false, message });
     expect(written(decision)?.phase).toBeUndefined();
+  });
+
+  describe("for the same cause to the end, though each write on its lane forgets what failed there:", () => {
+    const startedAt = formatTime(t0);
+    const lifting = (message: string) =>
+      aReboot({
+        status: {
+          steps: [...steps(["cordon"]), { name: "reboot", startedAt }, { name: "uncordon", startedAt, message }],
+        },
+      });
+
+    test("as its end was begun, so it ends", () => {
+      const action = lifting("The provider refuses the reboot: no.");
+      expect(kinds(decide({ action, node: sick(ours) }))).toEqual(["update-node"]);
+      const decision = decide({ action, node: sick() });
+      expect(written(decision)).toMatchObject({ phase: "Failed", outcome: "The provider refuses the reboot: no." });
+    });
+
+    test("but what has recovered by then is well", () => {
+      expect(written(decide({ action: lifting("No."), node: well() }))).toMatchObject({ phase: "Done" });
+    });
+
+    test("a controller that came later reads it from the action", () => {
+      const waitingFor = { reason: "WriteFailed", message: "The reboot could not be asked for: no.", since: startedAt };
+      const action = aReboot({ status: { steps: steps(["cordon"], "reboot"), waitingFor } });
+      expect(written(decide({ action, now: at("10m") }))?.outcome).toBe(
+        "It had not recovered by 2026-01-01T00:10:00Z: The reboot could not be asked for: no.",
+      );
+    });
   });
 
   test("says what was missing, in an event too", () => {
@@ -290,6 +321,23 @@ describe("what cannot be helped fails at once:", () => {
     expect(decision.refusals).toMatchObject([{ code: "write-failed", until: at("2m") }]);
     expect(decision.refusals[0]?.message).toBe("The reboot could not be asked for: I cannot reboot.");
     expect(decision.wakeAt).toBe(at("2m"));
+  });
+
+  test("that it was refused is told once, though each answer names another request: with each write it would be asked at once", () => {
+    const told = (message: string) =>
+      aReboot({
+        status: {
+          steps: steps(["cordon"], "reboot"),
+          waitingFor: { reason: "WriteFailed", message, since: formatTime(t0) },
+        },
+      });
+    const failures = { "action/x": { ...failure("Unknown"), message: "request 2 failed" } };
+    const again = (action: ActionView) => kinds(decide({ action, node: sick(ours), failures }));
+    expect(again(told("The reboot could not be asked for: request 1 failed"))).toEqual(["reboot-instance"]);
+    expect(again(told("The node could not be written: request 1 failed"))).toEqual([
+      "reboot-instance",
+      "update-action",
+    ]);
   });
 
   test("so is a cordon that could not be written, or lifted", () => {

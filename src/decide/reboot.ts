@@ -104,7 +104,7 @@ type End = { readonly phase: "Done" | "Failed" | "Abandoned"; readonly outcome: 
 
 /** Undefined: it goes on. */
 function endOf(patient: Patient, context: Context): End | undefined {
-  const { node, ill, isAsked, isRebooted, giveUpAt } = patient;
+  const { action, node, ill, isAsked, isRebooted, giveUpAt } = patient;
   if (node.deletingSince !== undefined) {
     return { phase: "Abandoned", outcome: `Node ${node.name} was deleted at ${formatTime(node.deletingSince)}.` };
   }
@@ -114,11 +114,17 @@ function endOf(patient: Patient, context: Context): End | undefined {
     const how = isRebooted ? "was rebooted and has recovered" : "has recovered, and was not seen to reboot";
     return { phase: "Done", outcome: `Node ${node.name} ${how}.` };
   }
-  const lost = lostCause(patient, context);
+  const lost = failedBefore(patient) ?? lostCause(patient, context);
   if (lost !== undefined) return { phase: "Failed", outcome: lost };
   if (!isLate) return undefined;
-  const cause = waitOf(patient, context)?.message ?? `Node ${node.name} was not rebooted.`;
+  const held = waitOf(patient, context) ?? action.status.waitingFor;
+  const cause = held?.message ?? `Node ${node.name} was not rebooted.`;
   return { phase: "Failed", outcome: `It had not recovered by ${formatTime(giveUpAt)}: ${cause}` };
+}
+
+/** Why its end was begun already: what showed that may have been forgotten since, as each write on a lane ends a failure there. */
+function failedBefore({ action }: Patient): string | undefined {
+  return action.status.steps?.find(({ name }) => name === "uncordon")?.message;
 }
 
 /** What the provider refuses for good, by the class of its error. */
@@ -146,7 +152,11 @@ function goOn(patient: Patient, context: Context): Decision {
     ...nothing,
     commands: [
       ...commandsOf(step, patient),
-      ...told(action, { steps: stepsUpTo(step), wait, why: `The reboot of node ${node.name} says how far it is.` }),
+      ...told(action, {
+        steps: stepsUpTo(step),
+        wait: asTold(action, wait),
+        why: `The reboot of node ${node.name} says how far it is.`,
+      }),
     ],
     refusals: wait === undefined ? [] : [refusalOf(action, wait)],
     wakeAt: nextOf(context.now, [giveUpAt, wait?.retryAt]),
@@ -198,12 +208,23 @@ function failedWrite([command]: readonly Command[], { picture }: Context): Wait 
   return { code: "write-failed", message: `${what}: ${saidOf(failure)}`, retryAt, liftedBy: "another answer" };
 }
 
+/**
+ * That it could not be asked for is told once, whatever each answer says: a provider names the request in it, and with
+ * every write the lane would be free to ask again at once.
+ */
+function asTold({ status: { waitingFor } }: ActionView, wait: Wait | undefined): Wait | undefined {
+  if (wait === undefined || wait.code !== "write-failed" || waitingFor === undefined) return wait;
+  const [what = ""] = wait.message.split(":");
+  return waitingFor.message.startsWith(`${what}:`) ? { ...wait, message: waitingFor.message } : wait;
+}
+
 /** The cordon goes first, so that an action that is over leaves nothing behind. */
 function close({ action, node }: Patient, { phase, outcome }: End, context: Context): Decision {
   if (phase !== "Abandoned" && isCordonedBy(node, action)) {
     const command = uncordon(node, outcome);
     const wait = failedWrite([command], context);
-    const steps = [...stepsBefore(action, "uncordon"), { name: "uncordon", isFinished: false }];
+    const message = phase === "Failed" ? { message: outcome } : {};
+    const steps = [...stepsBefore(action, "uncordon"), { name: "uncordon", isFinished: false, ...message }];
     // Written first: once the node shows it, nothing tells any more that it was a step.
     const isWritten = action.status.steps?.some(({ name }) => name === "uncordon") ?? false;
     return {

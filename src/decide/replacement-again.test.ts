@@ -232,7 +232,7 @@ describe("nothing is launched for a plan", () => {
       "by a clock that is off",
       { world: { claims: [old] }, clockAheadMs: 7_200_000 },
       undefined,
-      "Our clock is 2h0m0s ahead of the API server's, so nobody knows what is due",
+      "Our clock is about 2h0m0s ahead of the API server's, so nobody knows what is due",
     ],
   ])("%s, and the plan says so", (_, scene, wakeAt, why) => {
     const [launched, said] = launch(scene);

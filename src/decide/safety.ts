@@ -2,7 +2,7 @@
 // one meant or not ours, a freeze, a node never to touch. A person's own delete has begun: only doubt holds that.
 
 import { matches, selectorOf } from "../api/selector.ts";
-import { formatDuration, formatTime, type Millis, secondMs } from "../api/time.ts";
+import { formatDuration, formatTime, type Millis, minuteMs } from "../api/time.ts";
 import type { NodeView } from "../snapshot/views.ts";
 import type { Context, Proposal, Refusal, Veto } from "./decision.ts";
 import { instantOf, joinLane } from "./ledger.ts";
@@ -114,16 +114,16 @@ function invalid({ picture: { safety } }: Context): Objection | undefined {
   return { code: "policy-invalid", message, liftedBy: "mending SafetyPolicy default" };
 }
 
-/** What is due by our clock is not due by those that wrote the times. */
+/** What is due by our clock is not due by those that wrote the times. In whole minutes, which each process finds alike. */
 function clockOff({ picture: { clockAheadMs } }: Context): Objection | undefined {
   if (clockAheadMs === undefined) return undefined;
   const side = clockAheadMs > 0 ? "ahead of" : "behind";
-  const message = `Our clock is ${formatDuration(wholeSeconds(Math.abs(clockAheadMs)))} ${side} the API server's, so nobody knows what is due.`;
+  const message = `Our clock is about ${formatDuration(wholeMinutes(Math.abs(clockAheadMs)))} ${side} the API server's, so nobody knows what is due.`;
   return { code: "clock-off", message, liftedBy: "setting the clock right, on this machine or the API server's" };
 }
 
-function wholeSeconds(ms: Millis): Millis {
-  return Math.round(ms / secondMs) * secondMs;
+function wholeMinutes(ms: Millis): Millis {
+  return Math.round(ms / minuteMs) * minuteMs;
 }
 
 function frozen({ action }: Pick<Proposal, "action">, { picture, now }: Context): Objection | undefined {

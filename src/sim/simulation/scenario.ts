@@ -80,6 +80,7 @@ export const providerFaultKinds = [
   "InsufficientCapacity",
   "QuotaExceeded",
   "Throttled",
+  "NotSupported",
   "Unknown",
   "LostAnswer",
   "Hang",
