@@ -12,6 +12,14 @@ const controlPlane = { "node-role.kubernetes.io/control-plane": "" };
 const wipes: Resource = { ...fences, plural: "wiperemediations", kind: "WipeRemediation" };
 const wipeTemplates: Resource = { ...fences, plural: "wiperemediationtemplates", kind: "WipeRemediationTemplate" };
 
+const clusterVersions: Resource = {
+  group: "config.openshift.io",
+  version: "v1",
+  plural: "clusterversions",
+  kind: "ClusterVersion",
+  namespaced: false,
+};
+
 async function reasonsOf(ward: Ward): Promise<string[]> {
   const found = await ward.box.list(events);
   return found.flatMap(({ involvedObject, reason, count }) => {
@@ -326,6 +334,7 @@ const scenarios: Readonly<Record<string, (ward: Ward) => Promise<void>>> = {
   },
 
   "a machine configuration that is being written holds what is new": async ward => {
+    await ward.box.create(definitions, definitionOf(clusterVersions));
     await ward.check({ unhealthyConditions: silent });
     const [one = "", two = ""] = await ward.silence(2);
     await ward.annotate(one, {

@@ -26,7 +26,9 @@ function executionBy(answer: () => unknown): Execution {
   return { api: { get } } as unknown as Execution;
 }
 
-const served = executionBy(() => ({ metadata: { uid: "m-uid" } }));
+const machineOf = (nodeRef: object | undefined) =>
+  executionBy(() => ({ metadata: { uid: "m-uid" }, status: nodeRef === undefined ? undefined : { nodeRef } }));
+const served = machineOf({ kind: "Node", name: "n", uid: "n-uid" });
 
 test.each<[string, string | undefined, string | undefined, readonly string[]]>([
   ["of the template's namespace", "machines/m", "machines", ["Machine m m-uid"]],
@@ -37,6 +39,16 @@ test.each<[string, string | undefined, string | undefined, readonly string[]]>([
 ])("a remediation is owned by the Machine of its node: %s", async (_where, machine, namespace, owners) => {
   const found = await machineOwner(node(machine), namespace, served);
   expect(found.map(({ kind, name, uid }) => `${kind} ${name} ${uid}`)).toEqual(owners);
+});
+
+test.each<[string, object | undefined, number]>([
+  ["names it", { name: "n", uid: "n-uid" }, 1],
+  ["names it without its uid", { name: "n" }, 1],
+  ["names another node: a node may say anything of itself", { name: "victim", uid: "victim-uid" }, 0],
+  ["names an earlier node of that name", { name: "n", uid: "earlier-uid" }, 0],
+  ["names none", undefined, 0],
+])("a Machine that its node names owns the remediation if it %s", async (_which, nodeRef, count) => {
+  expect(await machineOwner(node("machines/m"), "machines", machineOf(nodeRef))).toHaveLength(count);
 });
 
 test.each([

@@ -1,5 +1,6 @@
 // The Machine of OpenShift that a remediation is for: where both lie in one namespace it owns the remediation beside the
-// check, for whoever acts on machines finds his by that.
+// check, for whoever acts on machines finds his by that. What a node says of itself is not enough: the Machine must name
+// the node, too, or another's would be acted on.
 
 import { apiVersionOf, type KubeObject, type OwnerReference, type Resource } from "../api/meta.ts";
 import type { Execution } from "./execution.ts";
@@ -17,7 +18,9 @@ const machines: Resource = {
   namespaced: true,
 };
 
-/** None where there is no such Machine, it lies elsewhere, or we may not read it. */
+type Machine = KubeObject & { status?: { nodeRef?: { name?: string; uid?: string } } };
+
+/** None where there is no such Machine, it lies elsewhere, is another node's, or we may not read it. */
 export async function machineOwner(
   node: KubeObject | undefined,
   namespace: string | undefined,
@@ -26,10 +29,16 @@ export async function machineOwner(
   const [place, name] = node?.metadata.annotations?.[machineKey]?.split("/") ?? [];
   if (name === undefined || namespace === undefined || place !== namespace) return [];
   try {
-    const { metadata } = await api.get(machines, { name, namespace });
+    const { metadata, status } = await api.get<Machine>(machines, { name, namespace });
+    if (node === undefined || !isOf(node, status?.nodeRef)) return [];
     return [{ apiVersion: apiVersionOf(machines), kind: machines.kind, name, uid: metadata.uid }];
   } catch (error) {
     if (isNotFound(error) || (error instanceof Error && isForbidden(error))) return [];
     throw error;
   }
+}
+
+/** Not every version writes the uid. */
+function isOf({ metadata: { name, uid } }: KubeObject, named: { name?: string; uid?: string } = {}): boolean {
+  return named.name === name && (named.uid === undefined || named.uid === "" || named.uid === uid);
 }

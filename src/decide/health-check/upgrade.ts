@@ -44,8 +44,12 @@ function progressing({ picture: { checks } }: Context): Objection | undefined {
   return { code, message, liftedBy: "the end of the upgrade" };
 }
 
-/** The machine-config operator is at work on a node that is not healthy: what else fails may be its doing. */
+/**
+ * The machine-config operator is at work on a node that is not healthy: what else fails may be its doing. Where there is
+ * no OpenShift nobody is: a node that writes this on itself must not keep the others from help.
+ */
 export function configuring(check: CheckView, { picture: { checks } }: Context): Objection | undefined {
+  if (!checks.upgrade.isOpenShift) return undefined;
   const node = checks.notHealthy(check).find(({ annotations }) => {
     const desired = annotations[desiredConfigKey];
     return desired !== undefined && desired !== annotations[currentConfigKey];
