@@ -1,14 +1,15 @@
 // Fills a node that was opened up to the room of one type, always with the pod that leaves the least of it unused. Pods
 // that are alike are looked at once; a kind that the node cannot take is not asked again.
 
-import type { Pod } from "../../api/pod.ts";
 import { admit } from "./admit.ts";
-import { isPlain } from "./kind.ts";
+import { isPlain, type Kind } from "./kind.ts";
+import { blockSize, type Lane } from "./lanes.ts";
 import { tooFewValues } from "./min-values.ts";
 import { sum } from "./node-view.ts";
-import type { Opening, Search } from "./search.ts";
-import type { PodClass, Size } from "./pending.ts";
+import { type Opening, type Search, targetOf } from "./search.ts";
+import type { PodClass } from "./pending.ts";
 import type { Amounts } from "./resources.ts";
+import type { SizeTable } from "./sizes.ts";
 import type { State } from "./template.ts";
 
 /** How many sizes that fit are weighed for each pod, from the largest down. */
@@ -19,150 +20,182 @@ type Pick = { one: PodClass; state: State };
 /** Says whether room is left that some pods would fit in, were it not for rules. */
 export function fill(search: Search, opening: Opening): boolean {
   const { node, type } = opening;
-  const room = roomOf(search, opening);
-  const refused = new Set<number>();
-  const lanes = lanesOf(search);
-  const draws: Draw[] = [];
-  const drawBySize = new Map<Size, Draw>();
-  const choice: Choice = { lane: undefined, at: 0, waste: 0, isOnly: false };
+  const { pending } = search;
+  const filling: Filling = { node, type, refused: new Set(), taken: new Set() };
+  const seat = { node, target: targetOf(node) };
+  const choice = choiceIn(search, search.rooms(node.template)[type] ?? new Float64Array(0), node.used);
+  const drawn = new Float64Array(pending.table.stride);
   let isRoomy = false;
   for (;;) {
-    choose(search, lanes, { room, choice });
-    const { lane, at } = choice;
-    const size = lane?.weighed[at];
-    if (lane === undefined || size === undefined) break;
-    const known = drawBySize.get(size);
-    if (known !== undefined && known.one.pods.length > 0 && known.state === node.state) {
-      draw(search, known, { room, isOnly: choice.isOnly });
-      continue;
-    }
-    const pick = firstOf(search, size, { node, type, refused });
+    const row = choose(search, choice);
+    const size = pending.sizes[row];
+    if (size === undefined) break;
+    const pick = firstOf(search, size.classes, filling);
     if (pick === undefined) {
       isRoomy = true;
-      lane.weighed.splice(at, 1);
+      drop(choice);
       continue;
     }
     const { one, state } = pick;
     // What can go on nodes that exist now that others are placed goes there.
     if (one.kind.isShifting && hostsTake(search, one)) continue;
-    if (node.template.minValues.length === 0 && isPlain(one.kind)) {
-      const begun = { one, state, pods: [] };
+    if (filling.taken.has(one.kind)) {
       node.state = state;
-      draws.push(begun);
-      drawBySize.set(size, begun);
-      draw(search, begun, { room, isOnly: choice.isOnly });
+      const count = choice.isOnly ? Math.min(one.pods.length, countOf(choice, row)) : 1;
+      search.draw(one, seat, count);
+      take(choice, row, count);
+      add(pending.table, row, { to: drawn, count });
+      search.work += 0.5 * count;
       continue;
     }
     search.put(one, node, state);
-    take(room, size, 1);
+    take(choice, row, 1);
   }
-  for (const { one, pods } of draws) search.putDrawn(one, node, pods);
+  search.settle(node, drawn);
   return isRoomy;
 }
 
 /** What an empty room would come to hold with `first` in it, were it not for rules. */
 export function wouldUse(search: Search, whole: Amounts, first: Amounts): Amounts {
-  const room = roomIn(search, whole, first);
-  const lanes = lanesOf(search);
-  const choice: Choice = { lane: undefined, at: 0, waste: 0, isOnly: false };
-  const taken: { size: Size; count: number }[] = [];
-  for (;;) {
-    choose(search, lanes, { room, choice });
-    const size = choice.lane?.weighed[choice.at];
-    if (size === undefined) break;
-    const count = choice.isOnly ? Math.min(size.left, countOf(size, room.free)) : 1;
-    take(room, size, count);
-    size.left -= count;
-    taken.push({ size, count });
+  const { left } = search.pending.table;
+  const choice = choiceIn(search, whole, first);
+  const taken: { row: number; count: number }[] = [];
+  for (let row = choose(search, choice); row >= 0; row = choose(search, choice)) {
+    const count = choice.isOnly ? Math.min(left[row] ?? 0, countOf(choice, row)) : 1;
+    take(choice, row, count);
+    left[row] = (left[row] ?? 0) - count;
+    taken.push({ row, count });
   }
-  for (const { size, count } of taken) size.left += count;
-  return Float64Array.from(whole, (amount, r) => amount - (room.free[r] ?? 0));
+  for (const { row, count } of taken) left[row] = (left[row] ?? 0) + count;
+  return Float64Array.from(whole, (amount, r) => amount - (choice.free[r] ?? 0));
 }
 
-/** Pods of a plain class that are to be put on the node together. */
-type Draw = { readonly one: PodClass; readonly state: State; readonly pods: Pod[] };
+/** How far a lane was looked through, and the rows that are weighed. */
+type Scan = { readonly lane: Lane; next: number; readonly rows: Int32Array; count: number };
 
-/** What is free, what each resource gains by being used, and one over what there was of it. */
-type Room = { readonly free: Float64Array; readonly gains: Float64Array; readonly scale: Float64Array };
+/** The room of a node while it is filled, and of the sizes that fit in it the one that leaves the least unused. */
+type Choice = {
+  readonly table: SizeTable;
+  /** What is free, what each resource gains by being used, and one over what there was of it. */
+  readonly free: Float64Array;
+  readonly gains: Float64Array;
+  readonly scale: Float64Array;
+  readonly scans: readonly Scan[];
+  /** The best or -1, its scan and its place there. */
+  row: number;
+  scan: Scan | undefined;
+  at: number;
+  waste: number;
+  isOnly: boolean;
+};
 
-function roomOf(search: Search, { node, type }: Opening): Room {
-  return roomIn(search, search.rooms(node.template)[type] ?? new Float64Array(0), node.used);
-}
-
-function roomIn(search: Search, whole: Amounts, used: Amounts): Room {
-  return {
-    free: Float64Array.from(whole, (amount, r) => amount - (used[r] ?? 0)),
-    gains: Float64Array.from(whole, (amount, r) => (search.worth[r] ?? 0) * amount),
-    scale: Float64Array.from(whole, amount => (amount > 0 ? 1 / amount : 0)),
-  };
-}
-
-function lanesOf(search: Search): Lane[] {
-  return search.pending.lanes(search.worth).map(sizes => ({ sizes, next: 0, weighed: [] }));
-}
-
-/** One pod; where there is nothing else to choose, as many as fit. */
-function draw(search: Search, { one, pods }: Draw, { room, isOnly }: { room: Room; isOnly: boolean }): void {
-  let count = isOnly ? Math.min(one.pods.length, countOf(one.size, room.free)) : 1;
-  take(room, one.size, count);
-  for (; count > 0; count--) {
-    const pod = search.pending.draw(one);
-    if (pod !== undefined) pods.push(pod);
-  }
-}
-
-function take({ free }: Room, { amounts }: Size, count: number): void {
-  for (let r = 0; r < amounts.length; r++) free[r] = (free[r] ?? 0) - count * (amounts[r] ?? 0);
-}
-
-function countOf({ amounts }: Size, free: Float64Array): number {
-  let count = Number.POSITIVE_INFINITY;
-  for (let r = 0; r < amounts.length; r++) {
-    const amount = amounts[r] ?? 0;
-    if (amount > 0) count = Math.min(count, Math.floor((free[r] ?? 0) / amount));
-  }
-  return count;
-}
-
-/** Sizes with the same scarcest resource, so that there is always a choice of each to fill the node evenly. */
-type Lane = { readonly sizes: readonly Size[]; next: number; weighed: Size[] };
-
-/** The size that leaves the least unused: its lane and its place there. */
-type Choice = { lane: Lane | undefined; at: number; waste: number; isOnly: boolean };
-
-type Choosing = { readonly room: Room; readonly choice: Choice };
-
-function choose(search: Search, lanes: readonly Lane[], { room, choice }: Choosing): void {
+function choiceIn(search: Search, whole: Amounts, used: Amounts): Choice {
+  const { table } = search.pending;
+  const lanes = search.pending.lanes(search.worth);
   const most = Math.ceil(weighed / lanes.length);
-  let count = 0;
-  choice.lane = undefined;
-  choice.waste = Number.POSITIVE_INFINITY;
-  for (const lane of lanes) {
-    weigh(lane, most, { room, choice });
-    count += lane.weighed.length;
+  const free = new Float64Array(table.stride);
+  const gains = new Float64Array(table.stride);
+  const scale = new Float64Array(table.stride);
+  for (let r = 0; r < table.stride; r++) {
+    const amount = whole[r] ?? 0;
+    free[r] = amount - (used[r] ?? 0);
+    gains[r] = (search.worth[r] ?? 0) * amount;
+    scale[r] = amount > 0 ? 1 / amount : 0;
   }
-  search.work += 1 + count * 0.04;
+  const scans = lanes.map(lane => ({ lane, next: 0, rows: new Int32Array(most), count: 0 }));
+  return { table, free, gains, scale, scans, row: -1, scan: undefined, at: 0, waste: 0, isOnly: false };
+}
+
+/** The row of the best size, or -1. */
+function choose(search: Search, choice: Choice): number {
+  let count = 0;
+  choice.scan = undefined;
+  choice.row = -1;
+  choice.waste = Number.POSITIVE_INFINITY;
+  for (const scan of choice.scans) {
+    weigh(scan, choice);
+    count += scan.count;
+  }
+  search.work += 0.3 + count * 0.01;
   choice.isOnly = count === 1;
+  return choice.row;
 }
 
 // Sizes that do not fit any more are dropped, for free room only shrinks, and as many more are looked at as are wanted.
-function weigh(lane: Lane, most: number, { room, choice }: Choosing): void {
-  const { sizes, weighed: list } = lane;
+function weigh(scan: Scan, choice: Choice): void {
+  const { lane, rows } = scan;
+  const { left } = choice.table;
   let kept = 0;
-  for (let at = 0; at < list.length || (kept < most && lane.next < sizes.length); at++) {
-    const size = at < list.length ? list[at] : sizes[lane.next++];
-    if (size === undefined || size.left === 0) continue;
-    const left = waste(size.amounts, room);
-    if (left < 0) continue;
-    list[kept] = size;
-    if (left < choice.waste) {
-      choice.waste = left;
-      choice.lane = lane;
+  for (let at = 0; ; at++) {
+    let row = 0;
+    if (at < scan.count) row = rows[at] ?? 0;
+    else if (kept === rows.length || scan.next >= lane.rows.length) break;
+    else if (scan.next % blockSize === 0 && !mayFit(lane, scan.next / blockSize, choice)) {
+      scan.next += blockSize;
+      continue;
+    } else row = lane.rows[scan.next++] ?? 0;
+    if (left[row] === 0) continue;
+    const waste = wasteOf(row, choice);
+    if (waste < 0) continue;
+    rows[kept] = row;
+    if (waste < choice.waste) {
+      choice.waste = waste;
+      choice.row = row;
+      choice.scan = scan;
       choice.at = kept;
     }
     kept++;
   }
-  list.length = kept;
+  scan.count = kept;
+}
+
+function mayFit({ least }: Lane, block: number, { free, table: { stride } }: Choice): boolean {
+  for (let r = 0; r < stride; r++) {
+    const amount = least[block * stride + r] ?? 0;
+    if (amount > 0 && amount > (free[r] ?? 0)) return false;
+  }
+  return true;
+}
+
+// What would be left, as the fourth power of its share: a lot of one resource without the other is far worse than a
+// little of both. Negative: it does not fit.
+function wasteOf(row: number, { table: { cells, stride }, free, gains, scale }: Choice): number {
+  const start = row * stride;
+  let total = 0;
+  for (let r = 0; r < stride; r++) {
+    const amount = cells[start + r] ?? 0;
+    const left = (free[r] ?? 0) - amount;
+    if (left < 0 && amount > 0) return -1;
+    const share = left * (scale[r] ?? 0);
+    const square = share * share;
+    total += (gains[r] ?? 0) * square * square;
+  }
+  return total;
+}
+
+/** The best is none after all. */
+function drop({ scan, at }: Choice): void {
+  if (scan === undefined) return;
+  scan.rows.copyWithin(at, at + 1, scan.count);
+  scan.count--;
+}
+
+function take({ table, free }: Choice, row: number, count: number): void {
+  add(table, row, { to: free, count: -count });
+}
+
+function add({ cells, stride }: SizeTable, row: number, { to, count }: { to: Float64Array; count: number }): void {
+  for (let r = 0; r < stride; r++) to[r] = (to[r] ?? 0) + count * (cells[row * stride + r] ?? 0);
+}
+
+/** How many of a size have room. */
+function countOf({ table: { cells, stride }, free }: Choice, row: number): number {
+  let count = Number.POSITIVE_INFINITY;
+  for (let r = 0; r < stride; r++) {
+    const amount = cells[row * stride + r] ?? 0;
+    if (amount > 0) count = Math.min(count, Math.floor((free[r] ?? 0) / amount));
+  }
+  return count;
 }
 
 /** Puts pods of a class on a node that was filled before, within the room of the type it was filled for. */
@@ -175,7 +208,7 @@ export function topUp(search: Search, { node, type }: Opening, one: PodClass): v
       const amount = amounts[r] ?? 0;
       if (amount > 0 && amount > (room[r] ?? 0) - (node.used[r] ?? 0)) return;
     }
-    const pick = firstOf(search, { ...one.size, classes: [one] }, { node, type, refused: new Set() });
+    const pick = firstOf(search, [one], { node, type, refused: new Set(), taken: new Set() });
     if (pick === undefined) return;
     search.put(one, node, pick.state);
   }
@@ -187,33 +220,23 @@ function hostsTake(search: Search, one: PodClass): boolean {
   return one.pods.length < before;
 }
 
-// What would be left, as the fourth power of its share: a lot of one resource without the other is far worse than a
-// little of both. Negative: it does not fit.
-function waste(amounts: Amounts, { free, gains, scale }: Room): number {
-  let total = 0;
-  for (let r = 0; r < free.length; r++) {
-    const amount = amounts[r] ?? 0;
-    const left = (free[r] ?? 0) - amount;
-    if (left < 0 && amount > 0) return -1;
-    const share = left * (scale[r] ?? 0);
-    const square = share * share;
-    total += (gains[r] ?? 0) * square * square;
-  }
-  return fitsBeyond(amounts, free.length) ? total : -1;
-}
+type Filling = {
+  readonly node: Opening["node"];
+  readonly type: number;
+  readonly refused: Set<number>;
+  /** Plain kinds of which a pod was taken: as it was, all of them can be. */
+  readonly taken: Set<Kind>;
+};
 
-/** Of resources that the node has none of nothing may be asked for. */
-function fitsBeyond(amounts: Amounts, known: number): boolean {
-  for (let r = known; r < amounts.length; r++) if ((amounts[r] ?? 0) > 0) return false;
-  return true;
-}
-
-type Filling = { node: Opening["node"]; type: number; refused: Set<number> };
-
-function firstOf(search: Search, size: Size, { node, type, refused }: Filling): Pick | undefined {
+function firstOf(search: Search, classes: readonly PodClass[], filling: Filling): Pick | undefined {
+  const { node, type, refused, taken } = filling;
+  const { minValues } = node.template;
   const holds = (state: State) => Number.isFinite(state.priceByType[type] ?? Number.POSITIVE_INFINITY);
-  for (const one of size.classes) {
-    if (one.pods.length === 0 || refused.has(one.kind.id)) continue;
+  for (const one of classes) {
+    if (one.pods.length === 0) continue;
+    // The state has become narrower since at most, and what it asks for is part of it.
+    if (taken.has(one.kind)) return { one, state: node.state };
+    if (refused.has(one.kind.id)) continue;
     search.work += 2;
     const state = search.isTolerated(one.kind, node)
       ? admit(one.kind, node, { around: search.around, holds })
@@ -222,9 +245,9 @@ function firstOf(search: Search, size: Size, { node, type, refused }: Filling): 
       refused.add(one.kind.id);
       continue;
     }
-    if (node.template.minValues.length > 0 && tooFewValues(node, state, sum(node.used, size.amounts)) !== undefined)
-      continue;
+    if (minValues.length > 0 && tooFewValues(node, state, sum(node.used, one.size.amounts)) !== undefined) continue;
     if (search.isInUse(one.kind)) continue;
+    if (minValues.length === 0 && isPlain(one.kind)) taken.add(one.kind);
     return { one, state };
   }
   return undefined;

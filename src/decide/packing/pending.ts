@@ -6,19 +6,48 @@ import type { Count } from "./census.ts";
 import { atOnce, type Effort } from "./effort.ts";
 import type { Labels } from "../../api/selector.ts";
 import { type Kind, kindSignature } from "./kind.ts";
+import { type Lane, lanesOf } from "./lanes.ts";
 import type { Picture } from "./picture.ts";
-import { type Amounts, amountsSignature, podAmounts, pods as places } from "./resources.ts";
+import { type Amounts, readAmounts } from "./resources.ts";
+import { SizeTable } from "./sizes.ts";
 import { sortedInSlices } from "./sliced-sort.ts";
-import { dot } from "./worth.ts";
 
-export type Size = {
-  readonly amounts: Amounts;
-  /** What it is worth, for the order and for filling. */
-  value: number;
-  readonly classes: PodClass[];
-  /** Pods of this size that are not placed. */
-  left: number;
-};
+export class Size {
+  /** Its place in the table of sizes. */
+  row: number;
+  classes: PodClass[] = [];
+  /** Where there are many. */
+  #classByKind: Map<Kind, PodClass> | undefined;
+  readonly #table: SizeTable;
+  #amounts: Amounts | undefined;
+
+  constructor(table: SizeTable, row: number) {
+    this.#table = table;
+    this.row = row;
+  }
+
+  /** Most are never asked for alone. */
+  get amounts(): Amounts {
+    this.#amounts ??= this.#table.amounts(this.row);
+    return this.#amounts;
+  }
+
+  classOf(kind: Kind): PodClass | undefined {
+    if (this.#classByKind !== undefined) return this.#classByKind.get(kind);
+    for (const one of this.classes) if (one.kind === kind) return one;
+    return undefined;
+  }
+
+  add(one: PodClass): void {
+    // Most have one: a list that begins with it is a quarter as long as one that it is added to.
+    if (this.classes.length === 0) this.classes = [one];
+    else this.classes.push(one);
+    this.#classByKind?.set(one.kind, one);
+    if (this.classes.length === manyClasses) this.#classByKind = new Map(this.classes.map(each => [each.kind, each]));
+  }
+}
+
+const manyClasses = 16;
 
 /** Pods of one kind and size. The next one is the last of the list. */
 export type PodClass = {
@@ -33,30 +62,32 @@ export type PodClass = {
 export type HostLimit = { left: number; perHost: number };
 
 export class Pending {
+  /** By row of the table. */
   sizes: Size[] = [];
+  readonly table: SizeTable;
   demand: Amounts;
   count = 0;
   #initial: Amounts = new Float64Array(0);
-  #classCount = 0;
-  #lanes: Size[][] = [];
-  /** Sizes used up since the lanes were made. */
+  #scratch: Amounts;
+  #lanes: readonly Lane[] = [];
+  /** How many sizes the lanes have, and how many of them were used up since. */
+  #laned = 0;
   #used = 0;
   readonly #picture: Picture;
-  readonly #classBySignature = new Map<string, Map<string, PodClass>>();
   /** Who is made from one template may share its spec: then one look is enough. */
   readonly #lookBySpec = new Map<Pod["spec"], Look>();
-  /** By a hash of the amounts, or the next number that is free. */
-  readonly #sizeByHash = new Map<number, Size>();
   readonly #limitByCount = new Map<Count, HostLimit>();
 
   constructor(picture: Picture) {
     this.#picture = picture;
     this.demand = new Float64Array(picture.space.names.length);
+    this.#scratch = new Float64Array(picture.space.names.length);
+    this.table = new SizeTable(picture.space.names.length);
   }
 
-  /** Add all, `sort`, then `close`. Says how far it came: not beyond the first of a class. */
+  /** Add all, `sort`, then `close`. Says how far it came: not beyond the first of a kind. */
   addSome(pods: readonly Pod[], from: number, to: number): number {
-    const before = this.#classCount;
+    const before = this.#picture.kinds.length;
     for (let index = from; index < to; index++) {
       const pod = pods[index];
       if (pod === undefined) continue;
@@ -65,28 +96,25 @@ export class Pending {
         look.one.pods.push(pod);
         continue;
       }
-      const one = this.#class(pod);
-      one.pods.push(pod);
-      this.#lookBySpec.set(pod.spec, { pod, one });
-      if (this.#classCount > before) return index + 1;
+      const one = this.#add(pod);
+      // Where all differ nobody is going to look for it.
+      if (one.pods.length > 1) this.#lookBySpec.set(pod.spec, { pod, one });
+      if (this.#picture.kinds.length > before) return index + 1;
     }
     return to;
   }
 
-  #class(pod: Pod): PodClass {
-    const ofKind = kindSignature(pod);
-    let classes = this.#classBySignature.get(ofKind);
-    if (classes === undefined) {
-      classes = new Map();
-      this.#classBySignature.set(ofKind, classes);
+  #add(pod: Pod): PodClass {
+    const { space } = this.#picture;
+    const kind = this.#picture.kind(pod, kindSignature(pod));
+    const row = this.table.row(readAmounts(pod, space, this.#scratch));
+    if (space.names.length > this.#scratch.length) this.#scratch = new Float64Array(space.names.length);
+    let size = this.sizes[row];
+    if (size === undefined) {
+      size = new Size(this.table, row);
+      this.sizes.push(size);
     }
-    const amounts = amountsSignature(pod);
-    let one = classes.get(amounts);
-    if (one === undefined) {
-      one = this.#classOf(this.#picture.kind(pod, ofKind), podAmounts(pod, this.#picture.space));
-      classes.set(amounts, one);
-    }
-    return one;
+    return added(size, kind, [pod]);
   }
 
   *sort(effort: Effort): Generator<void, void> {
@@ -102,44 +130,53 @@ export class Pending {
 
   /** From here on counters know of the pods. Given up half-way, they forget those they were told of. */
   *close(effort: Effort): Generator<void, void> {
-    if (this.demand.length < this.#picture.space.names.length) {
-      this.demand = new Float64Array(this.#picture.space.names.length);
-    }
-    const entered: PodClass[] = [];
+    const known = this.#picture.space.names.length;
+    if (this.table.stride < known) this.table.widen(known);
+    this.demand = new Float64Array(known);
+    let entered = 0;
     let isWhole = false;
     try {
       for (const { classes } of this.sizes) {
-        for (const one of classes) {
-          this.#enter(one, one.pods.length);
-          entered.push(one);
-        }
-        effort.work += classes.length;
-        if (entered.length % 256 === 0) yield;
+        for (const one of classes) this.#enter(one, one.pods.length);
+        effort.work += 0.3 * classes.length;
+        if (++entered % 256 === 0) yield;
       }
       isWhole = true;
     } finally {
-      if (!isWhole) for (const one of entered) this.#enter(one, -one.pods.length);
+      if (!isWhole) forget(this.sizes.slice(0, entered));
     }
     this.#initial = this.demand.slice();
-    this.#classBySignature.clear();
     this.#lookBySpec.clear();
+  }
+
+  /** Counters forget those that are left. */
+  withdraw(): void {
+    forget(this.sizes);
+    this.sizes = [];
   }
 
   /** Of each resource the largest amount of which every size asks for a multiple. */
   grain(): Amounts {
-    const grain = new Float64Array(this.demand.length);
-    for (const { amounts } of this.sizes) {
-      for (let r = 0; r < amounts.length; r++) grain[r] = commonMeasure(grain[r] ?? 0, amounts[r] ?? 0);
+    const { cells, count, stride } = this.table;
+    const grain = new Float64Array(stride);
+    for (let row = 0; row < count; row++) {
+      for (let r = 0; r < stride; r++) grain[r] = commonMeasure(grain[r] ?? 0, cells[row * stride + r] ?? 0);
     }
     return grain;
   }
 
-  /** Values sizes by the worth of resources and puts them in order, the largest first. */
+  /** Puts sizes in order by the worth of resources, the largest first. */
   *arrange(worthOf: Float64Array, effort: Effort): Generator<void, PodClass[]> {
-    this.sizes = yield* largestFirst(this.sizes, worthOf, effort);
-    let sorted = 0;
+    const order = yield* this.table.arrange(worthOf, effort);
+    const { sizes } = this;
     const classesByRank = new Map<number, PodClass[]>();
-    for (const { classes } of this.sizes) {
+    this.sizes = [];
+    for (let row = 0; row < order.length; row++) {
+      // Each place of the order is that of a size.
+      const size = sizes[order[row] ?? 0] as Size;
+      const { classes } = size;
+      size.row = row;
+      this.sizes.push(size);
       for (const one of classes) one.floor = this.#hostFloorOf(one.kind);
       if (classes.length > 1) classes.splice(0, classes.length, ...(yield* sortedInSlices(classes, byFloor, effort)));
       for (const one of classes) {
@@ -148,39 +185,21 @@ export class Pending {
         if (ranked === undefined) classesByRank.set(rank, [one]);
         else ranked.push(one);
       }
-      effort.work += 0.3 * classes.length;
-      if (++sorted % 64 === 0) yield;
+      effort.work += 0.2 * classes.length;
+      if (row % 256 === 255) yield;
     }
     const ranks = [...classesByRank].sort(([a], [b]) => b - a);
-    return ranks.flatMap(([, classes]) => classes);
+    const [only] = ranks;
+    return only !== undefined && ranks.length === 1 ? only[1] : ranks.flatMap(([, classes]) => classes);
   }
 
   /** Sizes that are left, in order, apart by the resource that they take the largest share of. */
-  lanes(worthOf: Float64Array): readonly (readonly Size[])[] {
-    const left = this.#lanes.reduce((sum, lane) => sum + lane.length, 0);
-    if (this.#lanes.length > 0 && this.#used * 2 < left) return this.#lanes;
-    const laneByResource = new Map<number, Size[]>();
-    for (const size of this.sizes) {
-      if (size.left === 0) continue;
-      const scarcest = this.#scarcest(size, worthOf);
-      const lane = laneByResource.get(scarcest) ?? [];
-      if (lane.length === 0) laneByResource.set(scarcest, lane);
-      lane.push(size);
-    }
+  lanes(worth: Float64Array): readonly Lane[] {
+    if (this.#lanes.length > 0 && this.#used * 2 < this.#laned) return this.#lanes;
+    this.#lanes = lanesOf(this.table, { worth, demand: this.#initial });
+    this.#laned = this.#lanes.reduce((sum, { rows }) => sum + rows.length, 0);
     this.#used = 0;
-    this.#lanes = [...laneByResource].sort(([a], [b]) => a - b).map(([, lane]) => lane);
     return this.#lanes;
-  }
-
-  #scarcest({ amounts }: Size, worthOf: Float64Array): number {
-    let scarcest = 0;
-    let most = -1;
-    for (let r = 0; r < amounts.length; r++) {
-      const isCounted = (worthOf[r] ?? 0) > 0 && r !== places;
-      const share = isCounted ? (amounts[r] ?? 0) / (this.#initial[r] || 1) : 0;
-      if (share > most) [scarcest, most] = [r, share];
-    }
-    return scarcest;
   }
 
   take(one: PodClass): Pod | undefined {
@@ -189,26 +208,24 @@ export class Pending {
     return pod;
   }
 
-  /** The next pod, whose leaving is told later, together with that of others: `left`. */
+  /** The next pod of a plain class. What it asks for is told later, together with that of others: `gave`. */
   draw(one: PodClass): Pod | undefined {
     const pod = one.pods.pop();
-    if (pod !== undefined) one.size.left--;
+    if (pod !== undefined) this.#count(one, -1);
     return pod;
   }
 
-  /** So many were drawn and found a place. */
-  left(one: PodClass, count: number): void {
-    one.size.left += count;
-    this.#enter(one, -count);
+  gave(amounts: Amounts): void {
+    for (let r = 0; r < amounts.length; r++) this.demand[r] = (this.demand[r] ?? 0) - (amounts[r] ?? 0);
   }
 
   /** The same pods as another kind: with fewer wishes, or with all of them again. */
   turn(one: PodClass, kind: Kind): PodClass {
-    const other = this.#classOf(kind, one.size.amounts);
-    if (other === one) return one;
-    this.#enter(one, -one.pods.length);
-    this.#enter(other, one.pods.length);
-    other.pods.push(...one.pods.splice(0));
+    if (kind === one.kind) return one;
+    const pods = one.pods.splice(0);
+    this.#enter(one, -pods.length);
+    const other = added(one.size, kind, pods);
+    this.#enter(other, pods.length);
     other.pods.sort(lastFirst);
     return other;
   }
@@ -229,36 +246,19 @@ export class Pending {
     return floor;
   }
 
-  #classOf(kind: Kind, amounts: Amounts): PodClass {
-    const size = this.#sizeOf(amounts);
-    const known = size.classes.find(one => one.kind === kind);
-    if (known !== undefined) return known;
-    const made = { kind, size, pods: [], floor: 0 };
-    size.classes.push(made);
-    this.#classCount++;
-    return made;
-  }
-
-  #sizeOf(amounts: Amounts): Size {
-    for (let hash = hashOf(amounts); ; hash++) {
-      const known = this.#sizeByHash.get(hash);
-      if (known === undefined) {
-        // Not a whole number at first, lest every size changes its shape in memory when it gets its value.
-        const size = { amounts, value: Number.NaN, classes: [], left: 0 };
-        this.#sizeByHash.set(hash, size);
-        this.sizes.push(size);
-        return size;
-      }
-      if (compareAmounts(known.amounts, amounts) === 0) return known;
-    }
-  }
-
-  #enter({ kind, size }: PodClass, by: number): void {
+  #count({ size: { row } }: PodClass, by: number): void {
+    const { left } = this.table;
+    const rest = (left[row] ?? 0) + by;
+    left[row] = rest;
     this.count += by;
-    size.left += by;
-    if (size.left === 0) this.#used++;
-    for (const { counter } of kind.asks) counter.pending += by;
-    for (const { count, perHost } of kind.hostLimits) {
+    if (rest === 0) this.#used++;
+  }
+
+  #enter(one: PodClass, by: number): void {
+    const { asks, hostLimits } = one.kind;
+    this.#count(one, by);
+    for (const { counter } of asks) counter.pending += by;
+    for (const { count, perHost } of hostLimits) {
       const limit = this.#limitByCount.get(count);
       if (limit === undefined) {
         this.#limitByCount.set(count, { left: by, perHost });
@@ -268,7 +268,27 @@ export class Pending {
       // Whoever allows the most of them to be together: fewer hosts are not forced by anybody, whoever was met first.
       limit.perHost = Math.max(limit.perHost, perHost);
     }
-    for (let r = 0; r < size.amounts.length; r++) this.demand[r] = (this.demand[r] ?? 0) + by * (size.amounts[r] ?? 0);
+    const { cells, stride } = this.table;
+    const start = one.size.row * stride;
+    for (let r = 0; r < stride; r++) this.demand[r] = (this.demand[r] ?? 0) + by * (cells[start + r] ?? 0);
+  }
+}
+
+/** The class with these pods in it, made if it is new. */
+function added(size: Size, kind: Kind, pods: Pod[]): PodClass {
+  const known = size.classOf(kind);
+  if (known !== undefined) {
+    for (const pod of pods) known.pods.push(pod);
+    return known;
+  }
+  const made = { kind, size, pods, floor: 0 };
+  size.add(made);
+  return made;
+}
+
+function forget(sizes: readonly Size[]): void {
+  for (const { classes } of sizes) {
+    for (const { kind, pods } of classes) for (const { counter } of kind.asks) counter.pending -= pods.length;
   }
 }
 
@@ -303,17 +323,6 @@ function commonMeasure(a: number, b: number): number {
   return a;
 }
 
-/** Equal for equal amounts, and rarely else. What is none at the end of the list says nothing. */
-function hashOf(amounts: Amounts): number {
-  let hash = 0;
-  for (let r = 0; r < amounts.length; r++) {
-    const amount = amounts[r] ?? 0;
-    // In two halves, for memory in bytes is more than 32 bits hold.
-    if (amount !== 0) hash = Math.imul(hash ^ amount ^ (amount / 0x1_0000_0000), 0x9e37_79b1) + r;
-  }
-  return hash | 0;
-}
-
 function lastFirst(a: Pod, b: Pod): number {
   const one = a.metadata;
   const other = b.metadata;
@@ -324,61 +333,8 @@ function lastFirst(a: Pod, b: Pod): number {
   return podKey(a) < podKey(b) ? 1 : -1;
 }
 
-// The values are sorted as plain numbers, and each size looks up its place among them: a tenth of the price of sorting
-// what has the values.
-function* largestFirst(sizes: readonly Size[], worthOf: Float64Array, effort: Effort): Generator<void, Size[]> {
-  const values = new Float64Array(sizes.length);
-  for (let index = 0; index < sizes.length; index++) {
-    const size = sizes[index];
-    if (size !== undefined) values[index] = size.value = -dot(worthOf, size.amounts);
-  }
-  values.sort();
-  effort.work += values.length * 0.2;
-  yield;
-  const sorted = sizes.slice();
-  const taken = new Uint32Array(sizes.length);
-  for (let index = 0; index < sizes.length; index++) {
-    const size = sizes[index];
-    if (size === undefined) continue;
-    const at = firstAt(values, size.value);
-    const before = taken[at] ?? 0;
-    taken[at] = before + 1;
-    sorted[at + before] = size;
-    if (index % 256 !== 255) continue;
-    effort.work += 256 * 0.2;
-    yield;
-  }
-  for (let at = 0; at < sorted.length; at += Math.max(1, taken[at] ?? 0)) {
-    const equals = taken[at] ?? 0;
-    if (equals < 2) continue;
-    const inOrder = sorted.slice(at, at + equals).sort((a, b) => compareAmounts(b.amounts, a.amounts));
-    for (const [index, size] of inOrder.entries()) sorted[at + index] = size;
-  }
-  for (const size of sorted) size.value = -size.value;
-  return sorted;
-}
-
-function firstAt(values: Float64Array, value: number): number {
-  let low = 0;
-  let high = values.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((values[middle] ?? 0) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 function byFloor(a: PodClass, b: PodClass): number {
   return b.floor - a.floor || compareKinds(a.kind, b.kind);
-}
-
-function compareAmounts(a: Amounts, b: Amounts): number {
-  for (let r = 0; r < Math.max(a.length, b.length); r++) {
-    const difference = (a[r] ?? 0) - (b[r] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }
 
 function compareKinds(a: Kind, b: Kind): number {
@@ -394,9 +350,8 @@ export function* gathered(picture: Picture, pods: readonly Pod[], effort: Effort
   const pending = new Pending(picture);
   for (let from = 0; from < pods.length; ) {
     const to = pending.addSome(pods, from, Math.min(from + looks, pods.length));
-    const work = 12 + (to - from) + picture.effort();
-    effort.work += work;
-    if (work > 50 || to % 16 === 0) yield;
+    effort.work += 2 + (to - from) + picture.effort();
+    yield;
     from = to;
   }
   yield* pending.sort(effort);

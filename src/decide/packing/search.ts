@@ -30,6 +30,9 @@ export type Opening = { node: OpenNode; state: State; type: number; left: PoolLe
 /** How far a walk over the hosts has come, and how many in a row took no pod. */
 export type Way = { at: number; misses: number };
 
+/** A node to draw pods for. */
+export type Seat = { readonly node: OpenNode; readonly target: Target };
+
 type SearchOptions = { readonly gone?: ReadonlySet<number> | undefined; readonly isThorough?: boolean };
 
 /** So few pods do not pay for the search of exact prices. */
@@ -206,18 +209,22 @@ export class Search {
     this.placed.push({ pod, kind, target: targetOf(node) });
   }
 
-  /** The same for pods of a plain kind that were drawn before, all at once. */
-  putDrawn(one: PodClass, node: OpenNode, drawn: readonly Pod[]): void {
-    const { kind, size } = one;
-    this.pending.left(one, drawn.length);
-    this.work += 1 + drawn.length * 0.5;
-    node.used = sum(node.used, size.amounts, drawn.length);
-    const target = targetOf(node);
-    for (const pod of drawn) {
+  /** So many pods of a plain class; what they ask for is told at the end, with that of others: `settle`. */
+  draw(one: PodClass, { node, target }: Seat, count: number): void {
+    const { kind } = one;
+    for (let drawn = 0; drawn < count; drawn++) {
+      const pod = this.pending.draw(one);
+      if (pod === undefined) return;
       const placed = { pod, kind, target };
       node.pods.push(placed);
       this.placed.push(placed);
     }
+  }
+
+  /** What pods that were drawn for a node ask for together. */
+  settle(node: OpenNode, amounts: Amounts): void {
+    node.used = sum(node.used, amounts);
+    this.pending.gave(amounts);
   }
 
   /** A claim of its own that only one pod may use, and another does. */
@@ -278,7 +285,7 @@ export class Search {
       Object.assign(node, { state, used, ports });
       node.pods.length = pods;
     }
-    for (const { classes } of this.pending.sizes) for (const one of classes) while (this.pending.take(one));
+    this.pending.withdraw();
   }
 
   #isFree({ kind, size }: PodClass, index: number): boolean {
@@ -341,6 +348,6 @@ function inWholes(room: Amounts, grain: Amounts): Amounts {
   });
 }
 
-function targetOf({ claim, index }: OpenNode): Target {
+export function targetOf({ claim, index }: OpenNode): Target {
   return claim === undefined ? { kind: "new", index } : { kind: "upcoming", claim };
 }

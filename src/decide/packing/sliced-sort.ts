@@ -40,3 +40,35 @@ function* merged<T>(a: readonly T[], b: readonly T[], { compare, effort }: Mergi
   }
   return all;
 }
+
+/** So many numbers are sorted at once. */
+const numbersMax = 2 ** 14;
+
+/** Numbers in order; those that are given are used for it. */
+export function* sortedNumbers(numbers: Float64Array, effort: Effort): Generator<void, Float64Array> {
+  for (let start = 0; start < numbers.length; start += numbersMax) {
+    numbers.subarray(start, start + numbersMax).sort();
+    effort.work += Math.min(numbersMax, numbers.length - start) * 0.1;
+    yield;
+  }
+  let from = numbers;
+  let to: Float64Array = new Float64Array(numbers.length > numbersMax ? numbers.length : 0);
+  for (let width = numbersMax; width < numbers.length; width *= 2) {
+    for (let start = 0; start < numbers.length; start += 2 * width) {
+      mergeNumbers(from, to, { start, width });
+      effort.work += 2 * width * 0.02;
+      yield;
+    }
+    [from, to] = [to, from];
+  }
+  return from;
+}
+
+function mergeNumbers(from: Float64Array, to: Float64Array, { start, width }: { start: number; width: number }): void {
+  const middle = Math.min(start + width, from.length);
+  const end = Math.min(start + 2 * width, from.length);
+  for (let i = start, j = middle, at = start; at < end; at++) {
+    const isFirst = j >= end || (i < middle && (from[i] ?? 0) <= (from[j] ?? 0));
+    to[at] = (isFirst ? from[i++] : from[j++]) ?? 0;
+  }
+}

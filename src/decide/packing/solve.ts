@@ -106,6 +106,7 @@ export function* place(search: Search, effort: Effort): Generator<void, PodClass
 export function* ontoWhatIs(search: Search, effort: Effort): Generator<void, PodClass[]> {
   yield* search.price(effort);
   const waiting = yield* search.pending.arrange(search.worth, effort);
+  if (search.picture.hosts.order.length === 0 && search.picture.upcoming.length === 0) return waiting;
   for (const one of waiting) {
     if (one.kind.volumes.trouble !== undefined) continue;
     const way = { at: 0, misses: 0 };

@@ -1,0 +1,152 @@
+// The sizes of pods as rows of one table of numbers: pods that ask for the same are of one row, and beside it stands how
+// many of them are left. Decides in which order sizes are tried; knows nothing of kinds.
+
+import type { Effort } from "./effort.ts";
+import type { Amounts } from "./resources.ts";
+import { sortedNumbers } from "./sliced-sort.ts";
+
+const rowsAtFirst = 32;
+
+export class SizeTable {
+  /** Resources a row. */
+  stride: number;
+  /** Row after row, what one pod of it asks for. */
+  cells: Float64Array;
+  /** By row, the pods that are not placed. */
+  left = new Int32Array(rowsAtFirst);
+  count = 0;
+  /** By hash, or in the next place that is free: rows, counted from one. */
+  #slots = new Int32Array(2 * rowsAtFirst);
+
+  constructor(stride: number) {
+    this.stride = stride;
+    this.cells = new Float64Array(rowsAtFirst * stride);
+  }
+
+  /** The row of these amounts: the next one, if nobody asked for them before. */
+  row(amounts: Amounts): number {
+    if (amounts.length > this.stride) this.widen(amounts.length);
+    if (this.count === this.left.length) this.#lengthen();
+    const mask = this.#slots.length - 1;
+    for (let slot = hashOf(amounts, 0, amounts.length) & mask; ; slot = (slot + 1) & mask) {
+      const row = (this.#slots[slot] ?? 0) - 1;
+      if (row < 0) {
+        this.#slots[slot] = ++this.count;
+        this.cells.set(amounts, (this.count - 1) * this.stride);
+        return this.count - 1;
+      }
+      if (this.#isEqual(row, amounts)) return row;
+    }
+  }
+
+  amounts(row: number): Amounts {
+    return this.cells.slice(row * this.stride, (row + 1) * this.stride);
+  }
+
+  /** Makes room for resources that were not known before. */
+  widen(stride: number): void {
+    const wide = new Float64Array(this.left.length * stride);
+    for (let row = 0; row < this.count; row++) wide.set(this.amounts(row), row * stride);
+    this.stride = stride;
+    this.cells = wide;
+  }
+
+  /** Puts rows in order by what they are worth, the largest first; by place, where each was. No more may come then. */
+  *arrange(worth: Float64Array, effort: Effort): Generator<void, Int32Array> {
+    const order = yield* this.#order(this.#values(worth), effort);
+    const { cells, left, stride } = this;
+    this.cells = new Float64Array(order.length * stride);
+    this.left = new Int32Array(order.length);
+    this.#slots = new Int32Array(0);
+    for (let place = 0; place < order.length; place++) {
+      const row = order[place] ?? 0;
+      this.left[place] = left[row] ?? 0;
+      for (let r = 0; r < stride; r++) this.cells[place * stride + r] = cells[row * stride + r] ?? 0;
+    }
+    effort.work += order.length * 0.05;
+    yield;
+    return order;
+  }
+
+  #values(worth: Float64Array): Float64Array {
+    const { cells, stride } = this;
+    const values = new Float64Array(this.count);
+    for (let row = 0; row < values.length; row++) {
+      let value = 0;
+      for (let r = 0; r < stride; r++) value += (worth[r] ?? 0) * (cells[row * stride + r] ?? 0);
+      values[row] = value;
+    }
+    return values;
+  }
+
+  // The value, coarsely, and the row in one number: those are sorted at a tenth of the price of sorting by comparing. Only
+  // rows of the same coarse value are compared.
+  *#order(values: Float64Array, effort: Effort): Generator<void, Int32Array> {
+    const most = values.reduce((max, value) => Math.max(max, value), 0);
+    const rowsMax = 2 ** Math.ceil(Math.log2(values.length + 1));
+    const scale = most > 0 ? (2 ** 52 / rowsMax - 1) / most : 0;
+    const keys = values.map((value, row) => Math.floor((most - value) * scale) * rowsMax + row);
+    effort.work += keys.length * 0.1;
+    yield;
+    const sorted = yield* sortedNumbers(keys, effort);
+    const order = new Int32Array(sorted.length);
+    let start = 0;
+    for (let place = 0, coarse = -1; place < order.length; place++) {
+      const key = sorted[place] ?? 0;
+      const own = Math.floor(key / rowsMax);
+      order[place] = key - own * rowsMax;
+      if (own === coarse) continue;
+      if (place - start > 1) this.#compare(order, values, { start, end: place });
+      [start, coarse] = [place, own];
+    }
+    if (order.length - start > 1) this.#compare(order, values, { start, end: order.length });
+    effort.work += order.length * 0.1;
+    return order;
+  }
+
+  #compare(order: Int32Array, values: Float64Array, { start, end }: { start: number; end: number }): void {
+    const { cells, stride } = this;
+    order.subarray(start, end).sort((a, b) => {
+      let difference = (values[b] ?? 0) - (values[a] ?? 0);
+      for (let r = 0; r < stride && difference === 0; r++) {
+        difference = (cells[b * stride + r] ?? 0) - (cells[a * stride + r] ?? 0);
+      }
+      return difference;
+    });
+  }
+
+  #isEqual(row: number, amounts: Amounts): boolean {
+    const { cells, stride } = this;
+    for (let r = 0; r < stride; r++) if (cells[row * stride + r] !== (amounts[r] ?? 0)) return false;
+    return true;
+  }
+
+  #lengthen(): void {
+    const { cells, left, stride, count } = this;
+    this.cells = new Float64Array(4 * count * stride);
+    this.cells.set(cells);
+    this.left = new Int32Array(4 * count);
+    this.left.set(left);
+    this.#slots = new Int32Array(8 * count);
+    const mask = this.#slots.length - 1;
+    for (let row = 0; row < count; row++) {
+      let slot = hashOf(cells, row * stride, (row + 1) * stride) & mask;
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.#slots[slot] = row + 1;
+    }
+  }
+}
+
+/** Equal for equal amounts, and rarely else. What is none says nothing: rows may become wider. */
+function hashOf(cells: Float64Array, start: number, end: number): number {
+  let hash = 0;
+  for (let at = start; at < end; at++) {
+    const amount = cells[at] ?? 0;
+    if (amount === 0) continue;
+    // In two halves, for memory in bytes is more than 32 bits hold; and what is mixed high up comes down, for the amounts
+    // of memory are mostly zeros in their low bits.
+    hash = Math.imul(hash ^ amount ^ (amount / 0x1_0000_0000), 0x9e37_79b1) + (at - start);
+    hash ^= hash >>> 15;
+  }
+  return Math.imul(hash, 0x85eb_ca6b) >>> 13;
+}
