@@ -179,6 +179,22 @@ describe("who may say no", () => {
     expect(decision.refusals).toMatchObject([{ subject: "node/a", code, message: expect.stringMatching(/\S/) }]);
   });
 
+  test("what lifts it is the word that holds it: the pool's, or the policy's own", () => {
+    const lifted = (repair: Repair) => held({ repair }).refusals[0]?.liftedBy;
+    const policy = { conditionType: "BadNode", toleration: "30m" } as const;
+    expect(lifted({ mode: "Disabled", policies: [policy] })).toBe("another spec.repair.mode");
+    expect(lifted({ policies: [{ ...policy, mode: "Disabled" }] })).toBe("another spec.repair.policies[0].mode");
+  });
+
+  test("a node that only boots is not called sick for want of its pool, until its readinessTTL ends", () => {
+    const claim = aClaim("a", { pool: "web", conditions: [aCondition("Registered", "True", { since: t0 })] });
+    const node = sickNode({ conditions: [aCondition("Ready", "False"), aCondition("BadNode", "False")] });
+    const booting = (now: Instant) => decide({ pools: [], claim, node }, now);
+    expect(booting(at("15m") - 1)).toEqual({ ...nothingToSay, wakeAt: at("15m") });
+    expect(codes(booting(at("15m")))).toEqual(["pool-missing"]);
+    expect(decide({ pools: [], claim: { ...claim, conditions: [] }, node }, at("9h"))).toEqual(nothingToSay);
+  });
+
   test("foreign claims are repaired where that was chosen", () => {
     const claim = aClaim("a", { pool: "web", spec: { nodeClassRef: { group: "x", kind: "Y", name: "z" } } });
     const repair: Repair = { action: "Reboot" };

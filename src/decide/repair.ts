@@ -16,10 +16,11 @@ import {
   type Rule,
 } from "./decision.ts";
 import { hastens } from "./join.ts";
-import { actionName, finishedAt, instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
+import { instantOf, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
 import { ownClaimOf } from "./own-node.ts";
 import { hasBeenReady, readyBy } from "./readiness.ts";
+import { hadItsReboots } from "./reboot-attempts.ts";
 import type { Sight } from "./remembered.ts";
 import { ofNode, repairHold } from "./repair-hold.ts";
 import { type RepairRules, rulesFor, rulesWithoutPool, rulingOn, type Treatment } from "./repair-policy.ts";
@@ -178,11 +179,11 @@ function tolerated({ node, claim }: Patient, ills: readonly Ill[]): Refusal[] {
   return [refusal(node, { code: "tolerated", message: next.message, until: next.dueAt, liftedBy: "its recovery" })];
 }
 
-function disabled({ treatment, policy, message }: Ill, { pool }: RepairRules): Objection | undefined {
+function disabled({ treatment, policy, message }: Ill, { pool, repair }: RepairRules): Objection | undefined {
   if (treatment.mode !== "Disabled") return undefined;
   const whose = pool === undefined ? "for claims of no pool" : `by NodePool ${pool.name}`;
-  const field =
-    policy.kind === "NodePool" && policy.path?.includes("policies") ? `${policy.path}.mode` : "spec.repair.mode";
+  const isPolicys = policy.kind === "NodePool" && policy.path?.includes("policies") && repair.mode !== "Disabled";
+  const field = isPolicys ? `${policy.path}.mode` : "spec.repair.mode";
   const liftedBy = pool === undefined ? "--repair-unset=on" : `another ${field}`;
   return { code: "repair-disabled", message: `Repair is disabled ${whose}. ${message}`, liftedBy };
 }
@@ -212,21 +213,21 @@ const evidenceMax = 100;
 
 function proposalOf({ node, claim, rules }: Patient, { first, due }: Due, context: Context): Proposal {
   const { treatment, policy, dueAt } = first;
-  const failed = failedReboots(node, Math.min(...due.map(({ wellUntil = 0 }) => wellUntil)), context);
   const canReboot = treatment.action === "Reboot" && isWorthReboot({ node, claim }, context);
-  const reboots = canReboot && failed < treatment.attempts;
-  const escalated = canReboot && !reboots ? ` ${failed} of ${treatment.attempts} reboots did not heal it.` : "";
+  const wellUntil = Math.min(...due.map(ill => ill.wellUntil ?? 0));
+  const { attempts } = treatment;
+  const had = canReboot ? hadItsReboots(node.uid, { dueAt, wellUntil, attempts }, context.picture) : undefined;
   return {
     node: { name: node.name, uid: node.uid },
     claim: { name: claim.name, uid: claim.uid },
     action: "Repair",
-    ...(reboots
+    ...(canReboot && had === undefined
       ? { method: "Reboot", timeout: treatment.escalateAfter }
       : { method: "Terminate", termination: treatment.termination }),
     askedBy: rules.pool
       ? { kind: "NodePool", name: rules.pool.name, uid: rules.pool.uid }
       : { kind: "Controller", name: "repair" },
-    message: `${first.message}${escalated}`,
+    message: [first.message, had].filter(Boolean).join(" "),
     policy,
     evidence: due
       .filter(ill => ill.treatment.mode === treatment.mode)
@@ -243,19 +244,6 @@ function isWorthReboot({ node, claim }: Pick<Patient, "node" | "claim">, { pictu
   const isGoing = claim.deletingSince !== undefined || node.deletingSince !== undefined;
   if (isGoing || picture.openActionOn(node.uid)?.spec.method === "Terminate") return false;
   return node.bootID !== undefined && isServed(claim, picture);
-}
-
-/** In a row, since the node was last well: each entry for it in the ledger, in the order of their names. */
-function failedReboots({ uid }: NodeView, wellUntil: Instant, { picture }: Context): number {
-  const base = actionName("Repair", uid);
-  let failed = 0;
-  for (let attempt = 1; ; attempt++) {
-    const action = picture.action(attempt === 1 ? base : `${base}-${attempt}`);
-    if (action === undefined) return failed;
-    if (action.spec.method !== "Reboot" || isOpen(action) || isDryRun(action)) continue;
-    if (action.status.phase === "Done") failed = 0;
-    else if (action.status.startedAt !== undefined && (finishedAt(action) ?? wellUntil) >= wellUntil) failed++;
-  }
 }
 
 /** It was granted already. */
@@ -299,10 +287,20 @@ function withoutClaim(node: NodeView, { picture }: Context): Decision {
   };
 }
 
-function withoutPool(node: NodeView, { name, pool }: ClaimView, { picture }: Context): Decision {
+function withoutPool(node: NodeView, claim: ClaimView, { picture, now }: Context): Decision {
   if (!looksSick(node, picture.provider)) return nothing;
+  const readyAt = bootsUntil(claim, node);
+  if (now < readyAt) return { ...nothing, wakeAt: nextOf(now, [readyAt]) };
+  const { name, pool } = claim;
   const message = `Node ${node.name} is sick, but NodePool ${pool} of its claim ${name} is not there to say what follows.`;
   return { ...nothing, refusals: [refusal(node, { code: "pool-missing", message, liftedBy: `a NodePool ${pool}` })] };
+}
+
+/** Infinity: nobody knows yet. */
+function bootsUntil(claim: ClaimView, node: NodeView): Instant {
+  if (hasBeenReady(claim, node)) return Number.NEGATIVE_INFINITY;
+  const limit = readyBy(claim);
+  return limit !== undefined && "dueAt" in limit ? limit.dueAt : Number.POSITIVE_INFINITY;
 }
 
 function looksSick({ conditions }: NodeView, provider: RepairRules["provider"]): boolean {
