@@ -10,6 +10,10 @@ import { noticing } from "./parts.ts";
 
 const folder = join(import.meta.dirname, "../../scenarios");
 const files = readdirSync(folder).filter(name => name.endsWith(".yaml"));
+/** With so many nodes that a look from scratch after every turn would take minutes, and the whole journal megabytes. */
+const large = ["disruption-image-roll-out.yaml"];
+const ledgerLine =
+  /^\S+ {2}(person|crash|\S+ {2}(open-action|start-action|create-claim|update-action {2}(Done|Abandoned)))/;
 
 function scenarioIn(file: string) {
   const parsed = parseScenario(file, readFileSync(join(folder, file)));
@@ -17,15 +21,30 @@ function scenarioIn(file: string) {
   return parsed.scenario;
 }
 
-describe.each(files)("%s", file => {
-  const scenario = scenarioIn(file);
+describe.each(large)("%s", file => {
+  test("is told as it was, as far as the ledger goes", async () => {
+    const { journal, verdict } = await simulate(scenarioIn(file), { ...noticing, verifyEvery: 500 });
+    expect(verdict.problems).toEqual([]);
+    toldAs(
+      file,
+      journal.filter(line => ledgerLine.test(line)),
+    );
+  });
+});
+
+function toldAs(file: string, lines: readonly string[]): void {
   const journalFile = join(folder, file.replace(/\.yaml$/, ".journal"));
+  if (process.env["FETTLE_UPDATE"] === "1") writeFileSync(journalFile, `${lines.join("\n")}\n`);
+  expect(`${lines.join("\n")}\n`).toBe(readFileSync(journalFile, "utf8"));
+}
+
+describe.each(files.filter(file => !large.includes(file)))("%s", file => {
+  const scenario = scenarioIn(file);
 
   test("is told as it was", async () => {
     const { journal, verdict } = await simulate(scenario, noticing);
     expect(verdict.problems).toEqual([]);
-    if (process.env["FETTLE_UPDATE"] === "1") writeFileSync(journalFile, `${journal.join("\n")}\n`);
-    expect(`${journal.join("\n")}\n`).toBe(readFileSync(journalFile, "utf8"));
+    toldAs(file, journal);
   });
 
   // What stands is compared with what is decided from scratch after every turn above; here, where that would be most of
