@@ -151,6 +151,7 @@ const scenarios: Readonly<Record<string, (ward: Ward) => Promise<void>>> = {
     expect(await ward.fenced()).toEqual([`${sick} somebody`]);
     expect((await ward.status()).unhealthyNodes).toEqual([{ name: sick }]);
     expect(ward.codes(sick)).toContain("remediation-of-another");
+    expect(await ward.actions()).toEqual([]);
   },
 
   "two checks with different templates on one node: one remediates, the other says why it waits": async ward => {
@@ -190,6 +191,22 @@ const scenarios: Readonly<Record<string, (ward: Ward) => Promise<void>>> = {
     const [after] = await ward.nodeLeases();
     expect(after?.metadata.resourceVersion).not.toBe(before?.metadata.resourceVersion);
     expect(ward.codes(sick)).not.toContain("lease-held");
+  },
+
+  "a lease that is overdue: after half an hour the only remediation is stamped, and the node is free": async ward => {
+    await ward.check({ unhealthyConditions: silent });
+    await ward.silence();
+    await ward.box.run(140);
+    await ward.box.run(28 * 60);
+    const [early] = await ward.fences();
+    expect(early?.metadata.annotations).not.toHaveProperty([timedOut]);
+    expect(await ward.nodeLeases()).toHaveLength(1);
+    await ward.box.run(2 * 60);
+    const [late] = await ward.fences();
+    expect(late?.metadata.annotations).toHaveProperty([timedOut]);
+    expect(await ward.nodeLeases()).toEqual([]);
+    expect((await ward.actions()).map(({ status }) => status?.phase)).toEqual(["Failed"]);
+    expect(await ward.condition("NoTemplateLeft")).toMatchObject({ status: "True" });
   },
 
   "from one unhealthy condition to another the object stays": async ward => {

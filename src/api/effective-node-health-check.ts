@@ -12,7 +12,7 @@ import {
 export type EffectiveRemediation = {
   template: TemplateReference;
   order: number;
-  /** Absent: it has all the time it wants, being the only one. */
+  /** Absent: none is written, since it is the only one. */
   timeout?: string;
 };
 

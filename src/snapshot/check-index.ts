@@ -200,8 +200,9 @@ export class CheckIndex implements CheckPicture {
     this.#remediationsByCheck.move(key, { from: before?.checkUid, to: after?.checkUid, value: after });
     for (const one of [before, after]) if (one !== undefined) this.#countRemediated(one);
     this.#mark("cluster");
-    for (const { nodeName, checkUid } of [before, after].flatMap(one => one ?? [])) {
-      this.#mark(`node/${nodeName}`);
+    for (const { name, nodeName, checkUid } of [before, after].flatMap(one => one ?? [])) {
+      // Whatever node it is for: it takes its name from the remediation of another one.
+      this.#mark(`node/${nodeName}`, `node/${name}`);
       for (const check of this.all()) {
         if (check.uid !== checkUid) continue;
         // Its status tells of it, also when the node itself is gone.

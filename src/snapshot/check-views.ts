@@ -20,7 +20,7 @@ export type UnhealthyPair = {
 /** One remediation of the check, in the order in which they are tried. */
 export type StepView = {
   readonly template: TemplateReference;
-  /** Absent: it has all the time it wants. */
+  /** Absent: none is written, since it is the only one. */
   readonly timeoutMs?: Millis;
 };
 

@@ -13,6 +13,7 @@ import { nextOf } from "../termination-step.ts";
 import { heldByAnother } from "./lease.ts";
 import { leftToRepair } from "./left-to-repair.ts";
 import { evidenceOf, firstMatch, isHealthy, isUnhealthy, sentenceOf } from "./node-health.ts";
+import { takenByAnother } from "./plan.ts";
 import { disablingOf } from "./templates.ts";
 import { checkNotice, type Patient, wakesAt } from "./words.ts";
 
@@ -22,7 +23,7 @@ export function ask(patient: Patient, context: Context): Decision {
   if (!isUnhealthy(health, context.now)) return soon(patient, context);
   const [first] = check.steps;
   const notices = mislabelled(patient);
-  const held = first === undefined ? undefined : stepHold(patient, first, context);
+  const held = first && (stepHold(patient, first, context) ?? takenByAnother(patient, first, context));
   if (first === undefined || held !== undefined) {
     return {
       ...refused(patient, held ?? withoutStep(patient, context)),

@@ -56,7 +56,8 @@ describe("the status", () => {
       aRemediation({ of: web, on: "n0", createdAt: at("10m"), ...more }),
     ]);
     const reason = "1 node is being remediated.";
-    expect(statusOf({ remediations: running ?? [] })).toMatchObject({ phase: "Remediating", reason });
+    const now = at("39m");
+    expect(statusOf({ remediations: running ?? [], now })).toMatchObject({ phase: "Remediating", reason });
     expect(statusOf({ remediations: ended ?? [] })).toMatchObject({
       observedNodes: 3,
       healthyNodes: 2,

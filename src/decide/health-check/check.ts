@@ -44,10 +44,10 @@ export function decideCheck(name: string, context: Context): Decision {
 
 /** When a step has had its time: another node may then have nothing left to try. */
 function stepEnds(check: CheckView, context: Context): readonly number[] {
-  const timed = check.steps.filter(({ timeoutMs }) => timeoutMs !== undefined);
-  if (timed.length === 0) return [];
   const made = context.picture.checks.remediationsBy(check);
-  return made.flatMap(one => timed.flatMap(step => (isMadeBy(step, one) ? (endsAt(one, step, context) ?? []) : [])));
+  return made.flatMap(one =>
+    check.steps.flatMap(step => (isMadeBy(step, one) ? (endsAt(one, step, context) ?? []) : [])),
+  );
 }
 
 function refusalsOf({ name }: CheckView, { disabling, hold }: Findings): Decision["refusals"] {

@@ -86,7 +86,7 @@ describe("a start", () => {
     const world = {
       actions: [remediating(web)],
       leases: [aLease("n0")],
-      remediations: [aRemediation({ of: web, on: "n0" })],
+      remediations: [aRemediation({ of: web, on: "n0", createdAt: at("50m") })],
     };
     expect(decide(world).commands).toMatchObject([
       { kind: "update-action", progress: { phase: "Running", steps: [{ name: "remediation-1", isFinished: false }] } },
@@ -290,10 +290,16 @@ describe("escalation", () => {
       expect(decide(world(spent, { actions: [], leases: [] })).commands).toEqual([]);
     });
 
-    test("another check may take the node", () => {
-      const zoo = aCheck("zoo");
-      const found = decide(world(spent, { checks: [escalating, zoo], actions: [], leases: [] }));
-      expect(found.proposals.map(({ askedBy }) => askedBy.name)).toEqual(["zoo"]);
+    test("another check may take the node, under a name that is free", () => {
+      const zoo = aCheck("zoo", { spec: { remediationTemplate: templateRef("other") } });
+      const asked = (supportsMultiple: boolean) => {
+        const more = { templates: [...templates, aTemplate("other", { supportsMultiple })] };
+        return decide(world(spent, { checks: [escalating, zoo], actions: [], leases: [], ...more }));
+      };
+      expect(asked(true).proposals.map(({ askedBy }) => askedBy.name)).toEqual(["zoo"]);
+      const { proposals, refusals } = asked(false);
+      expect(proposals).toEqual([]);
+      expect(refusals.map(({ code }) => code)).toEqual(["no-template-left", "remediation-of-another"]);
     });
 
     test("the lease is kept while a reboot of ours that had its time still runs", () => {
@@ -315,7 +321,8 @@ describe("escalation", () => {
       until: at("63m"),
     });
     const entry = remediating(web, { phase: "Running", status: { startedAt: formatTime(t0) } });
-    const fenced = aRemediation({ of: web, on: "n0", succeeded: aCondition("Succeeded", "True") });
+    const own = { spec: {}, status: {}, conditions: [] };
+    const fenced = aRemediation({ of: web, on: "n0", succeeded: aCondition("Succeeded", "True"), own });
     const unending = decide({ actions: [entry], leases: [aLease("n0")], remediations: [fenced] });
     expect(unending.commands).toMatchObject([
       {
@@ -323,6 +330,14 @@ describe("escalation", () => {
           waitingFor: { message: expect.stringContaining("says that it has succeeded, and node n0") as string },
         },
       },
+    ]);
+  });
+
+  test("a node that fails again while its remediation is still being undone: that is said", () => {
+    const going = { createdAt: at("58m"), deletingSince: at("59m"), finalizers: ["fence.example.org/undo"] };
+    const found = decide(world([step("Fence", going)]));
+    expect(found.refusals).toMatchObject([
+      { code: "still-being-removed", message: expect.stringContaining("fence.example.org/undo") as string },
     ]);
   });
 

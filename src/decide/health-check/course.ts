@@ -1,9 +1,8 @@
 // A remediation on its way: the lease, the object of the first step, and with each step that has failed or had its time
 // the next one. It goes on under pause, upgrade and a closed gate, for it has begun. It never ends the node itself.
 
-import type { Resource } from "../../api/meta.ts";
 import { timedOutKey } from "../../api/node-health-check-contract.ts";
-import { formatTime, hourMs, type Instant } from "../../api/time.ts";
+import { formatTime, hourMs, type Instant, minuteMs } from "../../api/time.ts";
 import type { RemediationView, StepView } from "../../snapshot/check-views.ts";
 import { type Context, laneOfRemediation, nothing, type Decision, together } from "../decision.ts";
 import { dryRunCode, dryRunWord } from "../dry-run.ts";
@@ -14,11 +13,17 @@ import { sayWait, startHold } from "../start-hold.ts";
 import { nodeGoing, proposalOf, refused, stepHold } from "./ask.ts";
 import { edited, isGoingOn, isMadeUnderAnother } from "./holds.ts";
 import { giveBack, heldByAnother, takeLease } from "./lease.ts";
-import { isMadeBy, remediationFor, type RemediationManifest } from "./manifest.ts";
+import { isMadeBy } from "./manifest.ts";
 import { isUnhealthy } from "./node-health.ts";
-import { checkNotice, type Patient, wakesAt } from "./words.ts";
 import { targetOf } from "./objects.ts";
+import { nameTaken, type Plan, planOf, standingFor } from "./plan.ts";
+import { checkNotice, type Patient, wakesAt } from "./words.ts";
 
+/**
+ * For the only step of a check, by somebody who says nothing: as long as medik8s' controller holds the node for it. Else
+ * it would keep its place in the caps from those who could be helped.
+ */
+const aloneMs = 30 * minuteMs;
 /** What goes on for so long is worth a word. */
 const oldMs = 48 * hourMs;
 
@@ -38,6 +43,7 @@ export function carryOn(patient: Patient, context: Context): Decision {
 }
 
 type Progress = { readonly step: StepView; readonly made: RemediationView | undefined };
+type Running = { readonly step: StepView; readonly made: RemediationView };
 
 /** By its own word, by ours, or by its time. */
 function isOver(made: RemediationView, step: StepView, context: Context): boolean {
@@ -47,8 +53,10 @@ function isOver(made: RemediationView, step: StepView, context: Context): boolea
 
 /** When a step has had its time; undefined: it has all it wants, or has not begun. */
 export function endsAt(made: RemediationView, { timeoutMs }: StepView, context: Context): Instant | undefined {
-  const begunAt = timeoutMs === undefined ? undefined : beginOf(made, context);
-  return begunAt === undefined ? undefined : begunAt + (timeoutMs ?? 0);
+  // What we carry out ourselves comes to an end by itself.
+  const lastsMs = timeoutMs ?? (made.own === undefined ? aloneMs : undefined);
+  const begunAt = lastsMs === undefined ? undefined : beginOf(made, context);
+  return begunAt === undefined || lastsMs === undefined ? undefined : begunAt + lastsMs;
 }
 
 /** Ours wait for the arbiter's leave after the object is made: what a freeze holds back has not been tried. */
@@ -112,9 +120,11 @@ function noneLeft(patient: Patient, context: Context): Decision {
 }
 
 /** It runs: the lease is kept for as long. */
-function keepUp(patient: Patient, { step, made }: Required<Progress>, context: Context): Decision {
+function keepUp(patient: Patient, { step, made }: Running, context: Context): Decision {
+  // The node has failed again before all was undone: nothing can be made under the same name.
+  if (made.deletingSince !== undefined) return refused(patient, nameTaken(patient, made));
   // What we carry out ourselves has an entry of its own in the ledger.
-  if (patient.action === undefined && made?.own === undefined) return nothing;
+  if (patient.action === undefined && made.own === undefined) return nothing;
   // Somebody else has it since ours ran out: what runs goes on, and theirs is respected.
   const held = heldByAnother(patient, context);
   if (held !== undefined) return { ...nothing, wakeAt: wakesAt(held.until, context.now) };
@@ -164,17 +174,6 @@ function lasting({ until, ...held }: Objection): Objection {
   return until === undefined || held.code === "create-failed" ? held : { ...held, until };
 }
 
-type Plan = { readonly resource: Resource; readonly manifest: RemediationManifest };
-
-/** Undefined: the template or its kind is not there, which disables the check. */
-function planOf({ node, check }: Patient, step: StepView, { picture: { checks } }: Context): Plan | undefined {
-  const template = checks.template(step.template);
-  if (template === undefined) return undefined;
-  const manifest = remediationFor(check, node, template);
-  const state = checks.kind(manifest);
-  return state.state === "Served" ? { resource: state.resource, manifest } : undefined;
-}
-
 function goingOrEdited({ node, check, isTerminated }: Patient, context: Context): Objection | undefined {
   if (node.deletingSince !== undefined || isTerminated) return nodeGoing(node);
   return isMadeUnderAnother(check, node.name, context) ? edited(check, context) : undefined;
@@ -196,26 +195,13 @@ function entryHold({ action, check, remediations }: Patient, context: Context): 
 
 function planHold(patient: Patient, plan: Plan | undefined, context: Context): Objection | undefined {
   if (plan === undefined) return undefined;
-  const { apiVersion, kind, metadata } = plan.manifest;
-  const object = { apiVersion, kind, ...metadata };
-  const found = context.picture.checks.remediation(object);
+  const found = standingFor(plan, context);
   if (found !== undefined) return nameTaken(patient, found);
-  const failure = context.picture.failure(laneOfRemediation(object));
+  const { apiVersion, kind, metadata } = plan.manifest;
+  const failure = context.picture.failure(laneOfRemediation({ apiVersion, kind, ...metadata }));
   if (failure === undefined || failure.retryAt <= context.now) return undefined;
   const message = `${kind} ${metadata.name} could not be created: ${failure.message}`;
   return { code: "create-failed", message, until: failure.retryAt, liftedBy: "an answer of the server" };
-}
-
-/** The name is the node's: what has it must go first, and what is not ours stays. */
-function nameTaken({ node, check }: Patient, found: RemediationView): Objection {
-  const who = `${found.kind} ${found.name}`;
-  if (found.deletingSince !== undefined) {
-    const by = found.finalizers.length === 0 ? "" : `, held by ${found.finalizers.join(", ")}`;
-    const message = `${who} of node ${node.name} is still being deleted${by}.`;
-    return { code: "still-being-removed", message, liftedBy: "whoever has to take the finalizers away" };
-  }
-  const message = `${who} is there already and belongs to ${found.owner ?? "nobody"}, not to NodeHealthCheck ${check.name}.`;
-  return { code: "remediation-of-another", message, liftedBy: `the end of ${who}` };
 }
 
 function earliest(a: Instant | undefined, b: Instant | undefined): Instant | undefined {

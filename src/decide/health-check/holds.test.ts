@@ -60,7 +60,7 @@ describe("the gate", () => {
 
   test("closed, what runs is only written down", () => {
     const [check = aCheck("web")] = checks;
-    const remediations = [aRemediation({ of: check, on: "n0" })];
+    const remediations = [aRemediation({ of: check, on: "n0", createdAt: at("50m") })];
     const found = starts({ checks, nodes: someNodes(7, 4), remediations });
     expect(found.started).toEqual(["n0"]);
   });

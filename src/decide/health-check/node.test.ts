@@ -164,7 +164,7 @@ describe("one owner at a time", () => {
     const world = {
       checks: [web, zoo],
       actions: [running(web)],
-      remediations: [aRemediation({ of: web, on: "n0" })],
+      remediations: [aRemediation({ of: web, on: "n0", createdAt: at("50m") })],
       leases: [aLease("n0")],
     };
     const found = decide(world);

@@ -191,7 +191,7 @@ function progressOf(patient: Patient, action: ActionView, { course, context }: K
   if (hasStarted(action)) {
     const how = isWell
       ? "is healthy again and its remediation is removed"
-      : "is unhealthy, and its remediation was removed by somebody";
+      : "is unhealthy, and its remediation is gone";
     return over(action, `Node ${node.name} ${how}.`, "Done");
   }
   if (isUnhealthy(health, now) && isSelected) return undefined;
