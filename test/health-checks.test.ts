@@ -1,6 +1,7 @@
 // The life of health checks in the box, on virtual time, with a remediator of another group that the test plays itself.
 
 import { beforeEach, describe, expect, test } from "vitest";
+import type { KubeObject } from "../src/api/meta.ts";
 import { nodeHealthChecks } from "../src/api/node-health-check.ts";
 import {
   rebootRemediations,
@@ -127,6 +128,28 @@ describe("a check in a living cluster", () => {
     expect((await ward.box.list(nodes)).map(({ metadata }) => metadata.name)).toContain(sick);
     expect(await ward.box.list(rebootRemediations.resource)).toEqual([]);
     expect(await ward.status()).toMatchObject({ phase: "Enabled", healthyNodes: 6 });
+    expect(ward.controller.verify()).toEqual([]);
+  });
+
+  test("a node that a person wants rebooted is, though it is well: one of the control plane at a time", async () => {
+    const [one = "", two = ""] = await ward.nodeNames();
+    const bootIDs = async () => {
+      const found = await ward.box.list<KubeObject & { status?: { nodeInfo?: { bootID?: string } } }>(nodes);
+      return [one, two].map(name => found.find(({ metadata }) => metadata.name === name)?.status?.nodeInfo?.bootID);
+    };
+    const before = await bootIDs();
+    for (const name of [one, two]) {
+      await ward.label(name, { "node-role.kubernetes.io/control-plane": "" });
+      await ward.box.create(rebootRemediations.resource, { metadata: { name }, spec: {} });
+    }
+    await ward.box.run(5);
+    const waiting = ward.codes(one).includes("cap-spent") ? one : two;
+    expect(ward.codes(waiting)).toContain("cap-spent");
+    await ward.box.run(900);
+    const after = await bootIDs();
+    expect(after.filter(id => before.includes(id))).toEqual([]);
+    const said = (await ward.box.list(rebootRemediations.resource)).map(({ status }) => JSON.stringify(status));
+    expect(said.every(text => text.includes("was rebooted and has recovered"))).toBe(true);
     expect(ward.controller.verify()).toEqual([]);
   });
 

@@ -192,6 +192,18 @@ describe("a node that is well", () => {
     });
   });
 
+  test("is rebooted all the same where somebody wants it by an object of his own", () => {
+    const spec = { evidence: [{ kind: "RemediationObject", seenAt: formatTime(t0) }] } as const;
+    const wished = (status: Options["status"] = {}) =>
+      aReboot({ spec: { ...spec, evidence: [...spec.evidence] }, status });
+    const node = recovered(ours);
+    expect(decide({ action: wished(), node }).commands[0]).toMatchObject({ kind: "reboot-instance" });
+    const asked = wished({ steps: steps(["cordon", "reboot"]) });
+    expect(written(decide({ action: asked, node, now: at("10m") - 1 }))?.phase).toBeUndefined();
+    expect(written(decide({ action: asked, node: recovered({}), now: at("10m") }))).toMatchObject({ phase: "Failed" });
+    expect(written(decide({ action: asked, node: recovered({ bootID: "2" }) }))).toMatchObject({ phase: "Done" });
+  });
+
   test("before it was rebooted loses its cordon, and nothing says that it was asked to", () => {
     const action = aReboot({ status: { steps: steps(["cordon"], "reboot") } });
     const decision = decide({ action, node: recovered(ours) });

@@ -109,8 +109,9 @@ function endOf(patient: Patient, context: Context): End | undefined {
     return { phase: "Abandoned", outcome: `Node ${node.name} was deleted at ${formatTime(node.deletingSince)}.` };
   }
   const isLate = giveUpAt <= context.now;
-  // One that is well and was asked to reboot may be about to go down.
-  if (ill === undefined && (isRebooted || !isAsked || isLate)) {
+  // One that is well and was asked to reboot may be about to go down; one that somebody wants rebooted need not be sick.
+  const isSpared = !isWished(action) && (!isAsked || isLate);
+  if (ill === undefined && (isRebooted || isSpared)) {
     const how = isRebooted ? "was rebooted and has recovered" : "has recovered, and was not seen to reboot";
     return { phase: "Done", outcome: `Node ${node.name} ${how}.` };
   }
@@ -120,6 +121,11 @@ function endOf(patient: Patient, context: Context): End | undefined {
   const held = waitOf(patient, context) ?? action.status.waitingFor;
   const cause = held?.message ?? `Node ${node.name} was not rebooted.`;
   return { phase: "Failed", outcome: `It had not recovered by ${formatTime(giveUpAt)}: ${cause}` };
+}
+
+/** By an object of a person, or of another controller, who knows why. */
+function isWished({ spec }: ActionView): boolean {
+  return spec.evidence.some(({ kind }) => kind === "RemediationObject");
 }
 
 /** Why its end was begun already: what showed that may have been forgotten since, as each write on a lane ends a failure there. */

@@ -4,6 +4,7 @@ import type { NodeHealthCheckStatus } from "../../api/node-health-check.ts";
 import { formatTime, type Instant } from "../../api/time.ts";
 import type { UpgradeView } from "../../snapshot/check-views.ts";
 import { arbitrate } from "../arbitrate.ts";
+import type { Proposal } from "../decision.ts";
 import { controlPlaneLimit, remediationVeto } from "./holds.ts";
 import { decideCheckedNode } from "./node.ts";
 import {
@@ -228,6 +229,18 @@ describe("the control plane", () => {
       { allowed: 0, isReady: undefined },
     ])("that allows $allowed, with a member that is ready: $isReady", ({ allowed, isReady }) => {
       expect(guarded(allowed, isReady).started).toEqual(["n0"]);
+    });
+
+    test("for what a person wants of our own remediators, too", () => {
+      const pods = [aPod("etcd-guard", { namespace: "openshift-etcd", on: "n0" })];
+      const budgets = [aBudget("etcd-guard", { namespace: "openshift-etcd", disruptionsAllowed: 0 })];
+      const context = aCheckContext({ nodes: masters(0), pods, budgets });
+      const asked = { action: "Remediation", askedBy: { kind: "Controller", name: "remediators" } } as const;
+      const on = (name: string) => ({ ...asked, node: { name, uid: `${name}-uid` } }) as unknown as Proposal;
+      expect(remediationVeto(context)(on("n0"), context)?.code).toBe("etcd-quorum");
+      expect(remediationVeto(context)(on("n1"), context)).toBeUndefined();
+      const repair = { ...on("n0"), action: "Repair" } as const;
+      expect(remediationVeto(context)(repair, context)).toBeUndefined();
     });
 
     test("on a plain cluster too, by the label of its static pod", () => {

@@ -19,8 +19,11 @@ export function remediationVeto(context: Context): Veto {
   return proposal => {
     const check = checkOf(proposal, context);
     const node = context.picture.nodeByUid(proposal.node.uid);
+    if (proposal.action !== "Remediation" || node === undefined) return undefined;
+    // What a person wants of our own remediators.
+    if (check === undefined) return etcdGuard(node, context);
     // What is there already has begun; only its entry in the ledger is new.
-    if (check === undefined || node === undefined || isUnderWay(check, node, context)) return undefined;
+    if (isUnderWay(check, node, context)) return undefined;
     if (!holdByCheck.has(check)) holdByCheck.set(check, checkHold(check, context));
     return holdByCheck.get(check) ?? etcdGuard(node, context);
   };
@@ -135,7 +138,7 @@ function etcdGuard(node: NodeView, { picture }: Context): Objection | undefined 
   return undefined;
 }
 
-/** One node of the control plane at a time, over all checks and whoever takes one away. */
+/** One node of the control plane at a time, over all checks and persons, and whoever takes one away. */
 export function controlPlaneLimit(context: Context): Limit {
   const { picture } = context;
   const { checks } = picture;
@@ -156,9 +159,11 @@ export function controlPlaneLimit(context: Context): Limit {
 }
 
 function isNewOnControlPlane(proposal: Proposal, context: Context): boolean {
-  const check = checkOf(proposal, context);
   const node = context.picture.nodeByUid(proposal.node.uid);
-  if (check === undefined || node === undefined || !isOfControlPlane(node)) return false;
+  if (proposal.action !== "Remediation" || node === undefined || !isOfControlPlane(node)) return false;
+  const { checks } = context.picture;
+  const check = checkOf(proposal, context);
   // One that has a remediation, also one that is over, is counted by it.
-  return context.picture.checks.remediationsOf(check, node.name).length === 0;
+  if (check !== undefined) return checks.remediationsOf(check, node.name).length === 0;
+  return checks.controlPlaneRemediations().every(({ nodeName }) => nodeName !== node.name);
 }
