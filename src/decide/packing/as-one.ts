@@ -26,7 +26,7 @@ export function oneInstead({ opened, pools }: Search): One | undefined {
     if (!weights.has(of.pool.weight ?? 0) || (opened.length === 1 && pool === first.pool)) continue;
     const { template } = of;
     const state = opened.find(node => node.pool === pool)?.state ?? template.root;
-    const node: OpenNode = { ...first, template, state, allowed: undefined };
+    const node: OpenNode = { ...first, template, state, allowed: undefined, cheapest: undefined };
     const price = state.priceByType[cheapestType(node, state, total)] ?? Number.POSITIVE_INFINITY;
     if (price < least) [best, least] = [{ pool, most }, price];
   }

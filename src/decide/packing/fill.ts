@@ -15,6 +15,10 @@ import type { State } from "./template.ts";
 /** How many sizes that fit are weighed for each pod, from the largest down. */
 const weighed = 64;
 
+// As long as many are going to follow they can make up for any choice: so many times over it is made with care.
+const choices = 16;
+const weighedAhead = 16;
+
 type Pick = { one: PodClass; state: State };
 
 /** Says whether room is left that some pods would fit in, were it not for rules. */
@@ -22,9 +26,8 @@ export function fill(search: Search, opening: Opening): boolean {
   const { node, type } = opening;
   const { pending } = search;
   const filling: Filling = { node, type, refused: new Set(), taken: new Set() };
-  const seat = { node, target: targetOf(node) };
   const choice = choiceIn(search, search.rooms(node.template)[type] ?? new Float64Array(0), node.used);
-  const drawn = new Float64Array(pending.table.stride);
+  const seat = { node, target: targetOf(node), drawn: new Float64Array(pending.table.stride) };
   let isRoomy = false;
   for (;;) {
     const row = choose(search, choice);
@@ -41,17 +44,15 @@ export function fill(search: Search, opening: Opening): boolean {
     if (one.kind.isShifting && hostsTake(search, one)) continue;
     if (filling.taken.has(one.kind)) {
       node.state = state;
-      const count = choice.isOnly ? Math.min(one.pods.length, countOf(choice, row)) : 1;
+      const count = Math.min(one.pods.length, countOf(choice, row), choice.isOnly ? one.pods.length : choice.ahead);
       search.draw(one, seat, count);
       take(choice, row, count);
-      add(pending.table, row, { to: drawn, count });
-      search.work += 0.5 * count;
       continue;
     }
     search.put(one, node, state);
     take(choice, row, 1);
   }
-  search.settle(node, drawn);
+  search.settle(seat);
   return isRoomy;
 }
 
@@ -81,39 +82,47 @@ type Choice = {
   readonly gains: Float64Array;
   readonly scale: Float64Array;
   readonly scans: readonly Scan[];
+  /** One over what a pod asks for on average. */
+  readonly perPod: Float64Array;
   /** The best or -1, its scan and its place there. */
   row: number;
   scan: Scan | undefined;
   at: number;
   waste: number;
   isOnly: boolean;
+  /** How many may be taken of it without another look. */
+  ahead: number;
 };
 
 function choiceIn(search: Search, whole: Amounts, used: Amounts): Choice {
-  const { table } = search.pending;
+  const { table, demand, count } = search.pending;
   const lanes = search.pending.lanes(search.worth);
   const most = Math.ceil(weighed / lanes.length);
   const free = new Float64Array(table.stride);
   const gains = new Float64Array(table.stride);
   const scale = new Float64Array(table.stride);
+  const perPod = new Float64Array(table.stride);
   for (let r = 0; r < table.stride; r++) {
     const amount = whole[r] ?? 0;
     free[r] = amount - (used[r] ?? 0);
     gains[r] = (search.worth[r] ?? 0) * amount;
     scale[r] = amount > 0 ? 1 / amount : 0;
+    perPod[r] = count / (demand[r] ?? 0);
   }
   const scans = lanes.map(lane => ({ lane, next: 0, rows: new Int32Array(most), count: 0 }));
-  return { table, free, gains, scale, scans, row: -1, scan: undefined, at: 0, waste: 0, isOnly: false };
+  return { table, free, gains, scale, perPod, scans, row: -1, scan: undefined, at: 0, waste: 0, isOnly: false, ahead: 1 };
 }
 
 /** The row of the best size, or -1. */
 function choose(search: Search, choice: Choice): number {
+  choice.ahead = aheadIn(choice);
+  const most = Math.ceil((choice.ahead > 1 ? weighedAhead : weighed) / choice.scans.length);
   let count = 0;
   choice.scan = undefined;
   choice.row = -1;
   choice.waste = Number.POSITIVE_INFINITY;
   for (const scan of choice.scans) {
-    weigh(scan, choice);
+    weigh(scan, most, choice);
     count += scan.count;
   }
   search.work += 0.3 + count * 0.01;
@@ -122,14 +131,14 @@ function choose(search: Search, choice: Choice): number {
 }
 
 // Sizes that do not fit any more are dropped, for free room only shrinks, and as many more are looked at as are wanted.
-function weigh(scan: Scan, choice: Choice): void {
+function weigh(scan: Scan, most: number, choice: Choice): void {
   const { lane, rows } = scan;
   const { left } = choice.table;
   let kept = 0;
   for (let at = 0; ; at++) {
     let row = 0;
     if (at < scan.count) row = rows[at] ?? 0;
-    else if (kept === rows.length || scan.next >= lane.rows.length) break;
+    else if (kept >= most || scan.next >= lane.rows.length) break;
     else if (scan.next % blockSize === 0 && !mayFit(lane, scan.next / blockSize, choice)) {
       scan.next += blockSize;
       continue;
@@ -173,6 +182,16 @@ function wasteOf(row: number, { table: { cells, stride }, free, gains, scale }: 
   return total;
 }
 
+function aheadIn({ free, perPod, table: { stride } }: Choice): number {
+  let count = Number.POSITIVE_INFINITY;
+  // What nobody asks for has an infinite share, or none that is a number.
+  for (let r = 0; r < stride; r++) {
+    const share = (free[r] ?? 0) * (perPod[r] ?? 0);
+    if (share < count) count = share;
+  }
+  return Math.max(1, Math.floor(count / choices));
+}
+
 /** The best is none after all. */
 function drop({ scan, at }: Choice): void {
   if (scan === undefined) return;
@@ -180,12 +199,9 @@ function drop({ scan, at }: Choice): void {
   scan.count--;
 }
 
-function take({ table, free }: Choice, row: number, count: number): void {
-  add(table, row, { to: free, count: -count });
-}
-
-function add({ cells, stride }: SizeTable, row: number, { to, count }: { to: Float64Array; count: number }): void {
-  for (let r = 0; r < stride; r++) to[r] = (to[r] ?? 0) + count * (cells[row * stride + r] ?? 0);
+function take({ table: { cells, stride }, free }: Choice, row: number, count: number): void {
+  const start = row * stride;
+  for (let r = 0; r < stride; r++) free[r] = (free[r] ?? 0) - count * (cells[start + r] ?? 0);
 }
 
 /** How many of a size have room. */

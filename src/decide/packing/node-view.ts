@@ -26,6 +26,8 @@ export type OpenNode = {
   used: Amounts;
   ports: readonly HostPort[];
   readonly pods: { pod: Pod; kind: Kind }[];
+  /** Where among the types of a state, by price, the first stands that holds what is on the node. What is before it does not. */
+  cheapest?: { readonly state: State; readonly at: number } | undefined;
 };
 
 export function typeFits({ template, allowed }: OpenNode, type: number, amounts: Amounts): boolean {
@@ -47,16 +49,29 @@ export function cheapestType(node: OpenNode, state: State, amounts: Amounts): nu
 
 /** What the node costs at least. */
 export function priceOf(node: OpenNode): number {
-  return node.state.priceByType[cheapestType(node, node.state, node.used)] ?? 0;
+  return node.state.priceByType[node.state.byPrice[cheapestAt(node)] ?? -1] ?? 0;
+}
+
+// Nodes only get fuller and states narrower: who was passed over once need not be asked again.
+function cheapestAt(node: OpenNode): number {
+  const { cheapest, state, used } = node;
+  const { byPrice } = state;
+  const known = cheapest?.state === state ? cheapest.at : 0;
+  let at = known;
+  while (at < byPrice.length && !typeFits(node, byPrice[at] ?? 0, used)) at++;
+  if (at > known || cheapest?.state !== state) node.cheapest = { state, at };
+  return at;
 }
 
 /** What it would cost more with so much more on it, in a state; infinite where no type holds that. */
 export function raiseOf(node: OpenNode, state: State, more: Amounts): number {
   const price = priceOf(node);
+  const { byPrice, priceByType } = state;
   const used = sum(node.used, more);
-  // Who is cheaper than the cheapest that holds what is there does not hold more.
-  for (const type of state.byPrice) {
-    const then = state.priceByType[type] ?? Number.POSITIVE_INFINITY;
+  for (let at = state === node.state ? cheapestAt(node) : 0; at < byPrice.length; at++) {
+    const type = byPrice[at] ?? 0;
+    const then = priceByType[type] ?? Number.POSITIVE_INFINITY;
+    // Who is cheaper than the cheapest that holds what is there does not hold more.
     if (then >= price && typeFits(node, type, used)) return then - price;
   }
   return Number.POSITIVE_INFINITY;

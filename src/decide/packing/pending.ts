@@ -208,11 +208,13 @@ export class Pending {
     return pod;
   }
 
-  /** The next pod of a plain class. What it asks for is told later, together with that of others: `gave`. */
-  draw(one: PodClass): Pod | undefined {
-    const pod = one.pods.pop();
-    if (pod !== undefined) this.#count(one, -1);
-    return pod;
+  /** So many pods of a plain class were taken. What they ask for is told later, together with that of others: `gave`. */
+  drew(row: number, count: number): void {
+    const { left } = this.table;
+    const rest = (left[row] ?? 0) - count;
+    left[row] = rest;
+    this.count -= count;
+    if (rest === 0) this.#used++;
   }
 
   gave(amounts: Amounts): void {
@@ -246,17 +248,9 @@ export class Pending {
     return floor;
   }
 
-  #count({ size: { row } }: PodClass, by: number): void {
-    const { left } = this.table;
-    const rest = (left[row] ?? 0) + by;
-    left[row] = rest;
-    this.count += by;
-    if (rest === 0) this.#used++;
-  }
-
   #enter(one: PodClass, by: number): void {
     const { asks, hostLimits } = one.kind;
-    this.#count(one, by);
+    this.drew(one.size.row, -by);
     for (const { counter } of asks) counter.pending += by;
     for (const { count, perHost } of hostLimits) {
       const limit = this.#limitByCount.get(count);

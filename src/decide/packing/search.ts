@@ -30,8 +30,8 @@ export type Opening = { node: OpenNode; state: State; type: number; left: PoolLe
 /** How far a walk over the hosts has come, and how many in a row took no pod. */
 export type Way = { at: number; misses: number };
 
-/** A node to draw pods for. */
-export type Seat = { readonly node: OpenNode; readonly target: Target };
+/** A node to draw pods for, and what those ask for that were drawn. */
+export type Seat = { readonly node: OpenNode; readonly target: Target; readonly drawn: Amounts };
 
 type SearchOptions = { readonly gone?: ReadonlySet<number> | undefined; readonly isThorough?: boolean };
 
@@ -210,21 +210,25 @@ export class Search {
   }
 
   /** So many pods of a plain class; what they ask for is told at the end, with that of others: `settle`. */
-  draw(one: PodClass, { node, target }: Seat, count: number): void {
-    const { kind } = one;
-    for (let drawn = 0; drawn < count; drawn++) {
-      const pod = this.pending.draw(one);
-      if (pod === undefined) return;
-      const placed = { pod, kind, target };
-      node.pods.push(placed);
-      this.placed.push(placed);
+  draw(one: PodClass, { node, target, drawn }: Seat, count: number): void {
+    const { kind, size } = one;
+    const { pending, placed } = this;
+    const { cells, stride } = pending.table;
+    for (let index = 0; index < count; index++) {
+      const pod = one.pods.pop();
+      if (pod === undefined) break;
+      const seated = { pod, kind, target };
+      node.pods.push(seated);
+      placed.push(seated);
     }
+    pending.drew(size.row, count);
+    for (let r = 0; r < stride; r++) drawn[r] = (drawn[r] ?? 0) + count * (cells[size.row * stride + r] ?? 0);
+    this.work += 0.5 * count;
   }
 
-  /** What pods that were drawn for a node ask for together. */
-  settle(node: OpenNode, amounts: Amounts): void {
-    node.used = sum(node.used, amounts);
-    this.pending.gave(amounts);
+  settle({ node, drawn }: Seat): void {
+    node.used = sum(node.used, drawn);
+    this.pending.gave(drawn);
   }
 
   /** A claim of its own that only one pod may use, and another does. */
@@ -282,7 +286,7 @@ export class Search {
       }
     }
     for (const { node, state, used, ports, pods } of this.#before.splice(0)) {
-      Object.assign(node, { state, used, ports });
+      Object.assign(node, { state, used, ports, cheapest: undefined });
       node.pods.length = pods;
     }
     this.pending.withdraw();

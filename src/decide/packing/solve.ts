@@ -202,10 +202,12 @@ function joinCheapest(search: Search, one: PodClass, most: number): boolean {
   const { amounts } = one.size;
   // What rules narrow only raises the price: nodes are asked in the order of what they would cost without.
   const raiseIn = (node: OpenNode, state: State): number => raiseOf(node, state, amounts);
-  search.work += search.opened.length * 0.5;
-  const offers = search.opened
-    .map(node => ({ node, more: raiseIn(node, node.state) }))
-    .filter(({ more }) => Number.isFinite(more) && more <= most);
+  search.work += search.opened.length * 0.1;
+  const offers: { node: OpenNode; more: number }[] = [];
+  for (const node of search.opened) {
+    const more = raiseIn(node, node.state);
+    if (Number.isFinite(more) && more <= most) offers.push({ node, more });
+  }
   offers.sort((a, b) => a.more - b.more || a.node.index - b.node.index);
   const before = one.pods.length;
   for (const { node, more } of offers) {

@@ -9,8 +9,12 @@ export type Machine = { room: Amounts; price: number };
 const sweeps = 2;
 const narrowings = 14;
 
+/** Machines as rows of one table. */
+type Rooms = { readonly cells: Float64Array; readonly prices: Float64Array; readonly stride: number };
+
 /** Resources nobody asks for, or nobody has, are worth nothing. A step at a time. */
 export function* worth(machines: readonly Machine[], demand: Amounts): Generator<void, Float64Array> {
+  const rooms = roomsOf(machines, demand.length);
   const asked = [...demand.keys()].filter(r => (demand[r] ?? 0) > 0 && machines.some(({ room }) => (room[r] ?? 0) > 0));
   let best = new Float64Array(demand.length);
   // Along a line between two price vectors the floor has one peak: mix in each resource as far as it pays, some times over.
@@ -18,7 +22,7 @@ export function* worth(machines: readonly Machine[], demand: Amounts): Generator
     for (const r of asked) {
       const alone = new Float64Array(demand.length);
       alone[r] = 1 / (demand[r] ?? 1);
-      best = peakBetween(best, feasible(alone, machines), { machines, demand });
+      best = peakBetween(best, scaled(alone, rooms), { rooms, demand });
       yield;
     }
   }
@@ -36,25 +40,21 @@ export function balanced(exact: Float64Array, machines: readonly Machine[], dema
 
 /** If all were equally scarce. Places for pods are no resource to be even about. */
 export function evenWorth(machines: readonly Machine[], demand: Amounts): Float64Array {
-  return feasible(
-    Float64Array.from(demand, (amount, r) => (r !== pods && amount > 0 ? 1 / amount : 0)),
-    machines,
-  );
+  const even = Float64Array.from(demand, (amount, r) => (r !== pods && amount > 0 ? 1 / amount : 0));
+  return scaled(even, roomsOf(machines, demand.length));
 }
 
-type Market = { machines: readonly Machine[]; demand: Amounts };
+type Market = { readonly rooms: Rooms; readonly demand: Amounts };
 
-function peakBetween(
-  a: Float64Array<ArrayBuffer>,
-  b: Float64Array<ArrayBuffer>,
-  { machines, demand }: Market,
-): Float64Array<ArrayBuffer> {
-  const at = (share: number) =>
-    feasible(
-      a.map((price, r) => (1 - share) * price + share * (b[r] ?? 0)),
-      machines,
-    );
-  const floor = (share: number) => dot(at(share), demand);
+type Prices = Float64Array<ArrayBuffer>;
+
+function peakBetween(a: Prices, b: Prices, { rooms, demand }: Market): Prices {
+  const mixed = new Float64Array(a.length);
+  const mix = (share: number) => {
+    for (let r = 0; r < mixed.length; r++) mixed[r] = (1 - share) * (a[r] ?? 0) + share * (b[r] ?? 0);
+    return mixed;
+  };
+  const floor = (share: number) => dot(mix(share), demand) / (ratioOf(mixed, rooms) || 1);
   let [low, high] = [0, 1];
   for (let step = 0; step < narrowings; step++) {
     const third = (high - low) / 3;
@@ -62,15 +62,35 @@ function peakBetween(
     else high -= third;
   }
   const peaks = [0, (low + high) / 2, 1].map(share => ({ share, value: floor(share) }));
-  return at(peaks.reduce((one, other) => (other.value > one.value ? other : one)).share);
+  return scaled(mix(peaks.reduce((one, other) => (other.value > one.value ? other : one)).share), rooms);
 }
 
 /** As high as they can be without any machine being worth more than it costs. */
-function feasible(prices: Float64Array<ArrayBuffer>, machines: readonly Machine[]): Float64Array<ArrayBuffer> {
-  let ratio = 0;
-  for (const { room, price } of machines)
-    ratio = Math.max(ratio, dot(prices, room) / Math.max(price, Number.MIN_VALUE));
-  return ratio === 0 ? prices : prices.map(one => one / ratio);
+function scaled(prices: Prices, rooms: Rooms): Prices {
+  const ratio = ratioOf(prices, rooms);
+  return prices.map(price => (ratio === 0 ? price : price / ratio));
+}
+
+/** What the machine that is worth most for its price is worth by it. */
+function ratioOf(prices: Prices, { cells, prices: asked, stride }: Rooms): number {
+  let most = 0;
+  for (let row = 0, at = 0; row < asked.length; row++) {
+    let value = 0;
+    for (let r = 0; r < stride; r++) value += (prices[r] ?? 0) * (cells[at++] ?? 0);
+    value /= asked[row] ?? 1;
+    if (value > most) most = value;
+  }
+  return most;
+}
+
+function roomsOf(machines: readonly Machine[], stride: number): Rooms {
+  const cells = new Float64Array(machines.length * stride);
+  const prices = new Float64Array(machines.length);
+  for (const [row, { room, price }] of machines.entries()) {
+    prices[row] = Math.max(price, Number.MIN_VALUE);
+    for (let r = 0; r < stride; r++) cells[row * stride + r] = room[r] ?? 0;
+  }
+  return { cells, prices, stride };
 }
 
 export function dot(a: Amounts, b: Amounts): number {
