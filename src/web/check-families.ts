@@ -38,6 +38,7 @@ const causes: ReadonlySet<string> = new Set([
   "tried-before",
   "untouchable",
   "upgrade-unknown",
+  "write-failed",
 ]);
 
 /** As old as medik8s' own alarm has it. */

@@ -41,6 +41,17 @@ describe("a start", () => {
     ]);
   });
 
+  test("says that the lease cannot be had, on the entry too, and tries again", () => {
+    const failure = { at: at("59m"), retryAt: at("61m"), count: 3, reason: "Forbidden", message: "not for you" };
+    const found = decide({ actions: [remediating(web)], failures: { "node-lease/node-n0": failure } });
+    const message = "Lease medik8s-leases/node-n0 could not be taken: not for you";
+    expect(found.refusals).toMatchObject([{ code: "write-failed", message }]);
+    expect(found.commands).toMatchObject([
+      { kind: "take-node-lease" },
+      { kind: "update-action", progress: { waitingFor: { reason: "WriteFailed", message } } },
+    ]);
+  });
+
   test("takes over a lease that has run out, by its version", () => {
     const lease = aLease("n0", { holder: "gone", renewedAt: t0, resourceVersion: "7" });
     const [command] = commandsOf(decide({ actions: [remediating(web)], leases: [lease] }), "take-node-lease");

@@ -11,6 +11,7 @@ import { patientOf } from "../remediators/patient.ts";
 import type { Objection } from "../safety.ts";
 import { sayWait, startHold } from "../start-hold.ts";
 import { nodeGoing, proposalOf, refused, stepHold } from "./ask.ts";
+import { failedWrite } from "./failed-write.ts";
 import { edited, isGoingOn, isMadeUnderAnother } from "./holds.ts";
 import { giveBack, heldByAnother, takeLease } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
@@ -142,16 +143,16 @@ function begin(patient: Patient, step: StepView, context: Context): Decision {
     entryHold(patient, context) ??
     planHold(patient, plan, context);
   if (action === undefined) return nothing;
+  // While another step runs, it is that one which the entry tells of.
+  const isTold = patient.isTerminated || patient.remediations.some(one => isGoingOn(one, check));
+  const says = (hold: Objection | undefined) => (isTold || !hold ? [] : sayWait(action, lasting(hold)));
   if (held !== undefined) {
-    // While another step runs, it is that one which the entry tells of.
-    const isTold = patient.isTerminated || patient.remediations.some(one => isGoingOn(one, check));
-    const commands = isTold ? [] : sayWait(action, lasting(held));
-    return { ...refused(patient, held), commands, wakeAt: wakesAt(held.until, context.now) };
+    return { ...refused(patient, held), commands: says(held), wakeAt: wakesAt(held.until, context.now) };
   }
   const { command, renewAt } = takeLease(patient, step, context);
   // One after the other: nothing is made before the lease is seen to be ours.
-  if (command !== undefined || plan === undefined)
-    return { ...nothing, commands: command === undefined ? [] : [command] };
+  if (command !== undefined) return { ...nothing, commands: [command, ...says(failedWrite([command], context))] };
+  if (plan === undefined) return nothing;
   const { kind, metadata } = plan.manifest;
   const why = `Node ${node.name} is unhealthy by NodeHealthCheck ${check.name}: ${kind} ${metadata.name} is asked for.`;
   return {
@@ -169,9 +170,13 @@ function begin(patient: Patient, step: StepView, context: Context): Decision {
   };
 }
 
-/** When a create is tried next changes with each attempt, and is not worth a write. */
+/** When a write is tried next changes with each attempt, and is not worth a write. */
 function lasting({ until, ...held }: Objection): Objection {
-  return until === undefined || held.code === "create-failed" ? held : { ...held, until };
+  return until === undefined || isFailure(held.code) ? held : { ...held, until };
+}
+
+function isFailure(code: string): boolean {
+  return code === "create-failed" || code === "write-failed";
 }
 
 function goingOrEdited({ node, check, isTerminated }: Patient, context: Context): Objection | undefined {

@@ -12,8 +12,9 @@ import { servedClass } from "../node-class.ts";
 import { ownClaimOf } from "../own-node.ts";
 import { saysWait } from "../progress.ts";
 import { hasStarted } from "../start-hold.ts";
-import { ask } from "./ask.ts";
+import { ask, refused } from "./ask.ts";
 import { carryOn, endsAt, isSpent, spentSentence } from "./course.ts";
+import { failedWrite } from "./failed-write.ts";
 import { isGoingOn, isMadeUnderAnother } from "./holds.ts";
 import { giveBack } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
@@ -121,10 +122,13 @@ function decidePatient(patient: Patient, context: Context): Decision {
 }
 
 function courseOf(patient: Patient, isWell: boolean, context: Context): Decision {
-  if (!isWell) return together([forgetDelay(patient, context), carryOn(patient, context)]);
   // Whoever comes next could not tell that it ever was.
-  if (isUnwritten(patient)) return nothing;
-  return recover(patient, context);
+  if (isWell && isUnwritten(patient)) return nothing;
+  const course = isWell
+    ? recover(patient, context)
+    : together([forgetDelay(patient, context), carryOn(patient, context)]);
+  const failed = failedWrite(course.commands, context);
+  return failed === undefined ? course : together([refused(patient, failed), course]);
 }
 
 /** A step was made and the entry does not know of it yet. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aNode, at } from "../../../test/builders.ts";
 import { formatTime, type Instant, secondMs } from "../../api/time.ts";
+import { laneOfRemediation } from "../decision.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, NodeView } from "../../snapshot/views.ts";
 import {
@@ -44,6 +45,18 @@ describe("recovery", () => {
     const found = decide(world({ actions: [unwritten] }));
     expect(found.commands).toMatchObject([
       { kind: "update-action", progress: { steps: [{ name: "remediation-1", isFinished: false }] } },
+    ]);
+  });
+
+  test("that cannot be carried out is said, on the entry too, and tried again", () => {
+    const lane = laneOfRemediation(made);
+    const failure = { at: at("59m"), retryAt: at("61m"), count: 3, reason: "InternalError", message: "etcd is full" };
+    const found = decide(world({ failures: { [lane]: failure } }));
+    const message = "FenceRemediation n0 could not be deleted: etcd is full";
+    expect(found.refusals).toMatchObject([{ code: "write-failed", message, until: at("61m") }]);
+    expect(found.commands).toMatchObject([
+      { kind: "delete-remediation" },
+      { kind: "update-action", progress: { waitingFor: { reason: "WriteFailed", message } } },
     ]);
   });
 
