@@ -62,6 +62,8 @@ function* byNode(picture: IndexedPicture, change: Change<NodeView>): Subjects {
   for (const { name, uid, providerID } of states(change)) {
     yield `node/${name}`;
     for (const claim of picture.claimsWith(providerID)) yield* claimAndSurplus(picture, claim);
+    // Whoever has its providerID too cannot be told from it any more, or can again.
+    if (providerID !== undefined) yield* picture.nodesWith(providerID).map(other => `node/${other.name}` as const);
     yield* picture.actionsOn(uid).flatMap(actionAndReplacements);
   }
   if (!isEqual(seenByCluster(change.before), seenByCluster(change.after))) yield "cluster";

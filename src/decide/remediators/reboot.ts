@@ -2,6 +2,8 @@
 // rule of reboots carries it (decide/reboot.ts); where nobody can reboot, that is said and nothing is touched.
 
 import { formatDuration, parseDuration } from "../../api/time.ts";
+import type { Picture } from "../../snapshot/picture.ts";
+import type { NodeView } from "../../snapshot/views.ts";
 import type { Context } from "../decision.ts";
 import { isOpen } from "../ledger.ts";
 import type { Course } from "./course.ts";
@@ -53,11 +55,24 @@ function unfitFor({ node, claim }: Patient, { picture }: Context): Omit<Verdict,
   if ((claim?.providerID ?? node?.providerID) === undefined) {
     return { reason: "NoProviderID", message: `${who} has no providerID by which it could be rebooted.` };
   }
+  const other = claim === undefined && node !== undefined ? sharing(node, picture) : undefined;
+  if (other !== undefined) {
+    const message = `${who} has the providerID of ${other}: another machine might be rebooted in its place.`;
+    return { reason: "ForeignProviderID", message };
+  }
   if (node?.bootID === undefined) {
     return { reason: "NoBootID", message: `${who} says no boot id: nobody could tell whether it was rebooted.` };
   }
   if (claim?.deletingSince === undefined) return undefined;
   return { reason: "NodeGoing", message: `NodeClaim ${claim.name} of the node is being deleted.` };
+}
+
+/** A node writes its providerID itself; one without a claim of its own has nobody who bears it out. */
+function sharing(node: NodeView, picture: Picture): string | undefined {
+  const claim = picture.claimOf(node);
+  if (claim !== undefined) return `NodeClaim ${claim.name}`;
+  const other = picture.nodesWith(node.providerID ?? "").find(({ uid }) => uid !== node.uid);
+  return other && `node ${other.name}`;
 }
 
 function statusOf({ actions }: Patient): NonNullable<Course["status"]> {

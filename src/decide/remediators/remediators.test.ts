@@ -241,6 +241,23 @@ describe("Reboot", () => {
     if (!said.startsWith("Unknown")) expect(decide({ remediations, ...world }).proposals).toEqual([]);
   });
 
+  describe("of a node that nobody provisioned through us", () => {
+    const liar = aNode("n", { ready: "False", owners: [], finalizers: [], providerID: "test://victim" });
+
+    test("goes by its own providerID", () => {
+      expect(verdict({ remediations, nodes: [liar], claims: [] })).toBe("Unknown Rebooting");
+    });
+
+    test.each<[string, CheckWorld]>([
+      ["NodeClaim victim", { claims: [aClaim("victim", { providerID: "test://victim" })] }],
+      ["node victim", { nodes: [liar, aNode("victim", { providerID: "test://victim" })], claims: [] }],
+    ])("never by that of another, %s: it may have written anything", (whose, world) => {
+      const seen = { remediations, nodes: [liar], ...world };
+      expect(verdict(seen)).toBe("False ForeignProviderID");
+      expect(commandsOf(decide(seen), "update-remediation")[0]?.why).toContain(`the providerID of ${whose}`);
+    });
+  });
+
   test("without a boot id is not tried", () => {
     const { bootID: _, ...node } = aNode("n", { ready: "False" });
     expect(verdict({ remediations, nodes: [node] })).toBe("False NoBootID");
