@@ -70,9 +70,9 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
     ["node/v", "cluster"],
   ],
   [
-    "a node that takes another's providerID: both claims",
+    "a node that takes another's providerID: both claims, and whoever cannot be told from it any more",
     p => p.put("node", aNode("b", { providerID: "test:///c" })),
-    ["node/b", "claim/b", "claim/c", "cluster"],
+    ["node/b", "node/c", "claim/b", "claim/c", "cluster"],
   ],
   [
     "a node under a known name is another node: the old one's action",
