@@ -1,6 +1,7 @@
 // The sockets to one API server: a bounded pool for calls and one without bound for watches, each of which keeps its
 // connection. New TLS material (a rotated certificate or CA) gets new pools; the old ones end with their requests.
 
+import { createSecureContext } from "node:tls";
 import { type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { TlsMaterial } from "./identity.ts";
 import type { ClusterConfig } from "./kubeconfig.ts";
@@ -80,12 +81,16 @@ function dispatcher(
   return new ProxyAgent({ ...options, uri: proxyUrl, requestTls: connectOptions(tls), proxyTunnel: false });
 }
 
+/** What is secret is read once for all connections: to read the authority for each was much of the work of a burst. */
 function connectOptions({ ca, cert, key, serverName, insecure }: TlsMaterial) {
-  return {
-    rejectUnauthorized: !insecure,
+  const secureContext = createSecureContext({
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
+  });
+  return {
+    rejectUnauthorized: !insecure,
+    secureContext,
     ...(serverName === undefined ? {} : { servername: serverName }),
   };
 }
