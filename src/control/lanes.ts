@@ -294,6 +294,7 @@ export class Lanes {
 const urgencyByKind: Partial<Record<CommandKind, number>> = {
   "open-action": 0,
   "start-action": 1,
+  "take-node-lease": 1,
   "create-remediation": 1,
   // Not evictions: those that a budget refuses are asked for again and again.
   "delete-pod": 2,
