@@ -109,6 +109,19 @@ describe("events", () => {
     expect(await saidAfter(aNotice({ reason: "Registered", about: about(200) }), 1)).toBe(true);
   });
 
+  test("of nodes that stay come once an object, whatever they say, and a few at a time", async () => {
+    const stays = (message: string) => aNotice({ reason: "Unconsolidatable", message });
+    expect(events.note(stays("its pods do not fit"))).toBe(true);
+    expect(await saidAfter(stays("nothing is cheaper"), 15 * minuteMs - 1)).toBe(false);
+    expect(await saidAfter(stays("nothing is cheaper"), 1)).toBe(true);
+    expect(server.calls[1]).toMatchObject({ verb: "patch", body: { count: 2, message: "nothing is cheaper" } });
+    const about = (index: number) => ({ kind: "Node", name: `n-${index}`, uid: `n-${index}` }) as const;
+    const said = Array.from({ length: 50 }, (_, index) => events.note({ ...stays(""), about: about(index) }));
+    expect(said.filter(Boolean)).toHaveLength(19);
+    expect(await saidAfter({ ...stays(""), about: about(60) }, 4_999)).toBe(false);
+    expect(await saidAfter({ ...stays(""), about: about(60) }, 1)).toBe(true);
+  });
+
   test("with other words are others, within what one object may say", async () => {
     const said = Array.from({ length: 15 }, (_, index) => events.note(aNotice({ message: `held by web-${index}` })));
     expect(said.filter(Boolean)).toHaveLength(10);

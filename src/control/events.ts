@@ -42,6 +42,9 @@ const overall = { burst: 100, everyMs: 200 };
 /** Said of each pod that waits and each node that comes, when all is well: they must not take the room of what matters. */
 const routineReasons: ReadonlySet<string> = new Set(["Nominated", "Registered", "Initialized"]);
 const routine = { burst: 20, everyMs: secondMs };
+/** True of most nodes at most times, each for another reason from time to time: once an object, whatever it says. */
+const lastingReasons: ReadonlySet<string> = new Set(["Unconsolidatable"]);
+const lasting = { burst: 20, everyMs: 5 * secondMs };
 
 type Said = { readonly name: string; readonly at: Instant; readonly count: number };
 type Bucket = { tokens: number; at: Instant };
@@ -58,6 +61,7 @@ export class Events {
   readonly #bucketByUid = new Map<string, Bucket>();
   readonly #all: Bucket = { tokens: overall.burst, at: Number.NEGATIVE_INFINITY };
   readonly #routine: Bucket = { tokens: routine.burst, at: Number.NEGATIVE_INFINITY };
+  readonly #lasting: Bucket = { tokens: lasting.burst, at: Number.NEGATIVE_INFINITY };
   #order = 0;
 
   constructor(options: EventsOptions) {
@@ -68,7 +72,8 @@ export class Events {
   note(notice: Notice): boolean {
     const { clock, counts } = this.#options;
     const now = clock.now();
-    const key = [notice.about.uid, notice.reason, notice.message].join("\n");
+    const what = lastingReasons.has(notice.reason) ? "" : notice.message;
+    const key = [notice.about.uid, notice.reason, what].join("\n");
     const said = this.#saidByKey.get(key);
     if (said !== undefined && now - said.at < (quietMsByReason[notice.reason] ?? quietMs)) return false;
     if (!this.#hasRoom(notice, now)) {
@@ -86,6 +91,7 @@ export class Events {
 
   #hasRoom({ about: { uid }, reason }: Notice, now: Instant): boolean {
     if (routineReasons.has(reason) && !take(this.#routine, routine, now)) return false;
+    if (lastingReasons.has(reason) && !take(this.#lasting, lasting, now)) return false;
     const own = this.#bucketByUid.get(uid) ?? { tokens: perObject.burst, at: now };
     this.#bucketByUid.delete(uid);
     this.#bucketByUid.set(uid, own);
@@ -109,7 +115,7 @@ export class Events {
     const namespace = notice.about.namespace ?? "default";
     try {
       if (count > 1) {
-        const body = { count, lastTimestamp: formatTime(at) };
+        const body = { count, lastTimestamp: formatTime(at), message: messageOf(notice) };
         await api.patch(events, { name, namespace }, { type: "merge", body }, { timeoutMs });
         counts.repeated++;
         return;
@@ -129,7 +135,12 @@ export class Events {
   }
 }
 
-function manifest({ about, type, reason, message }: Notice, { name, at, count }: Said) {
+function messageOf({ message }: Notice): string {
+  return message.length <= messageMax ? message : `${message.slice(0, messageMax - 1)}…`;
+}
+
+function manifest(notice: Notice, { name, at, count }: Said) {
+  const { about, type, reason } = notice;
   const { kind, uid, namespace } = about;
   const time = formatTime(at);
   return {
@@ -145,7 +156,7 @@ function manifest({ about, type, reason, message }: Notice, { name, at, count }:
     },
     type,
     reason,
-    message: message.length <= messageMax ? message : `${message.slice(0, messageMax - 1)}…`,
+    message: messageOf(notice),
     source: { component: "fettle" },
     reportingComponent: "fettle",
     firstTimestamp: time,

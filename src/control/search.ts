@@ -44,9 +44,10 @@ async function searchForMoves(execution: Execution): Promise<Outcome> {
   const { staleness } = picture;
   if (staleness !== undefined) return { result: "retry", reason: "Stale", message: staleness.message };
   const effort = { work: 0 };
+  const startedAt = clock.monotonic();
   try {
     picture.settleMoves(await inSlices(moves(execution, effort), effort, { clock, signal }));
-    return done;
+    return { result: "done", tookMs: clock.monotonic() - startedAt };
   } catch (error) {
     picture.abandonMoves();
     if (!signal.aborted) searches.packing.forget();

@@ -312,7 +312,7 @@ export type Context = {
 
 /** What holds an action that is written down and has not begun because of others. */
 export type Waiting = {
-  /** By the budgets of now too many were written down before it. `as`: as it would be asked for now. */
+  /** By the budgets and caps of now too many were written down before it. `as`: as it would be asked for now. */
   overBudget(action: ActionView, as: Proposal): Omit<Refusal, "subject"> | undefined;
   /** It goes only together with another, and that is held. */
   heldWith(action: ActionView): Omit<Refusal, "subject"> | undefined;
@@ -348,8 +348,8 @@ export type Rule = {
 
 /** How a command ended. `stale`: the object had moved on; `retry`: not now; `refused`: never so. */
 export type Outcome =
-  /** `note`: what was done instead. */
-  | { readonly result: "done" | "already-so" | "stale"; readonly note?: string }
+  /** `note`: what was done instead. `tookMs`: of a search. */
+  | { readonly result: "done" | "already-so" | "stale"; readonly note?: string; readonly tookMs?: number }
   /** `unknown`: no definite answer came, so it may have been carried out all the same. */
   | {
       readonly result: "retry";

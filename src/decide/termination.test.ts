@@ -319,6 +319,16 @@ describe("instance", () => {
   });
 });
 
+test.each([
+  ["Emptiness", "Empty"],
+  ["Repair", undefined],
+] as const)("a claim that goes for %s gives the reason %s", (action, reason) => {
+  const actions = [anAction("x", { node: "a", phase: "Running", spec: { action, message: "Why." } })];
+  const [update] = of(decided(now, { actions, pods: [aPod("web", { on: "a" })] }), "update-claim");
+  const said = update?.status?.conditions?.find(({ type }) => type === "DisruptionReason");
+  expect(said?.reason).toBe(reason);
+});
+
 describe("a claim that never got far", () => {
   test("never launched: the finalizer goes, the provider is not asked", () => {
     const decision = decided(now, { claims: [leavingClaim({ stage: "new" })], nodes: [] });

@@ -17,6 +17,7 @@ import { servedClass } from "./node-class.ts";
 import { finalize, taint } from "./node-end.ts";
 import { isOwnNode } from "./own-node.ts";
 import { progress } from "./progress.ts";
+import { disruptionReason } from "./disruption-reason.ts";
 import { type Departing, nextOf, saidOf, type Step, type StepResult, type Wait } from "./termination-step.ts";
 import { volumes } from "./volumes.ts";
 
@@ -127,7 +128,9 @@ function claimUpdate(departing: Departing, results: readonly StepResult[], now: 
   const last = results.find(({ metadata }) => metadata !== undefined)?.metadata;
   if (last !== undefined) return [{ ...head, metadata: last }];
   const metadata = timestamped(departing, now);
-  const conditions = results.reduce<readonly ConditionChange[]>(withResult, claim.conditions);
+  const [condition] = departing.actions.flatMap(({ spec }) => disruptionReason(spec) ?? []);
+  const before = condition === undefined ? claim.conditions : withCondition(claim.conditions, condition);
+  const conditions = results.reduce<readonly ConditionChange[]>(withResult, before);
   const isSame = sameConditions(claim.conditions, conditions);
   if (metadata === undefined && isSame) return [];
   return [{ ...head, ...(metadata ? { metadata } : {}), ...(isSame ? {} : { status: { conditions } }) }];

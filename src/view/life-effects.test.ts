@@ -277,6 +277,18 @@ test.each<[Outcome, string]>([
   ]);
 });
 
+test("a search for moves tells how long it took, one for places does not", () => {
+  const search = { kind: "search", for: "disruption", askedAt: 0, why } as const;
+  expect(effectsOfEnd(search, { result: "done", tookMs: 250 }, world)).toEqual([
+    {
+      metric: "karpenter_voluntary_disruption_decision_evaluation_duration_seconds",
+      labels: { reason: "all", consolidation_type: "all" },
+      seconds: 0.25,
+    },
+  ]);
+  expect(effectsOfEnd({ ...search, for: "provisioning" }, { result: "done" }, world)).toEqual([]);
+});
+
 test("other commands change no life", () => {
   expect(effects({ kind: "list-instances", why })).toEqual([]);
   expect(effectsOfEnd({ kind: "list-instances", why }, { result: "done" }, world)).toEqual([]);

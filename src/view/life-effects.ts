@@ -34,6 +34,7 @@ export type EffectMetric =
   | "karpenter_nodes_terminated_total"
   | "karpenter_nodes_termination_duration_seconds"
   | "karpenter_nodes_lifetime_duration_seconds"
+  | "karpenter_voluntary_disruption_decision_evaluation_duration_seconds"
   | "karpenter_voluntary_disruption_decisions_total"
   | "karpenter_voluntary_disruption_queue_failures_total"
   | "karpenter_pods_eviction_requests_total"
@@ -100,6 +101,7 @@ export function effectsOfEnd(command: Command, outcome: Outcome, picture: Pictur
   if (command.kind === "evict-pod") {
     return [{ metric: "karpenter_pods_eviction_requests_total", labels: { code: codeOf(outcome) } }];
   }
+  if (command.kind === "search") return evaluated(outcome);
   if (command.kind !== "start-action" || outcome.result !== "done") return [];
   const action = picture.action(command.action.name);
   const claim = action?.spec.claim && picture.claim(action.spec.claim.name);
@@ -114,6 +116,14 @@ export function effectsOfEnd(command: Command, outcome: Outcome, picture: Pictur
     ...(action.spec.action === "Repair" ? [unhealthy(claim, action), ...neverReady(claim, action)] : []),
     { metric: "karpenter_pods_disruption_initiated_total", labels: { reason }, amount: pods },
   ];
+}
+
+/** One search answers for all of them. */
+function evaluated(outcome: Outcome): Effect[] {
+  if (outcome.result !== "done" || outcome.tookMs === undefined) return [];
+  const labels = { reason: "all", consolidation_type: "all" };
+  const metric = "karpenter_voluntary_disruption_decision_evaluation_duration_seconds";
+  return [{ metric, labels, seconds: outcome.tookMs / 1000 }];
 }
 
 function ofClaim(claim: ClaimView, command: Extract<Command, { kind: "update-claim" }>, at: Instant): Effect[] {

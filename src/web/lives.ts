@@ -6,6 +6,7 @@ import type { EffectMetric } from "../view/life-effects.ts";
 export type Life = { readonly help: string; readonly labels: readonly string[]; readonly buckets?: readonly number[] };
 
 const longBuckets = [1, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200];
+const searchBuckets = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120];
 /** As medik8s has them, so that its boards go on working. */
 const remediationBuckets = [30, 60, 120, 180, 240, 300, 600, 1_200, 2_400, 3_600];
 const lifetimeBuckets = [60, 600, 3_600, 6 * 3_600, 86_400, 7 * 86_400, 30 * 86_400, 90 * 86_400];
@@ -46,6 +47,11 @@ export const lives: Readonly<Record<EffectMetric, Life>> = {
     help: "From a node's creation to its end.",
     labels: ["nodepool"],
     buckets: lifetimeBuckets,
+  },
+  karpenter_voluntary_disruption_decision_evaluation_duration_seconds: {
+    help: "How long a search for where the pods of nodes that may go would run took, pauses for other work included; one search answers for all reasons.",
+    labels: ["reason", "consolidation_type"],
+    buckets: searchBuckets,
   },
   karpenter_voluntary_disruption_decisions_total: {
     help: "Decisions to take nodes away by our own choice, those that go as one counted once.",

@@ -21,7 +21,7 @@ const absent = `
 
 Of Karpenter's: \`karpenter_pods_state\` and the other series of single pods (150,000 series help nobody; \`fettle_pods\`
 counts them by phase), \`karpenter_nodes_total_pod_requests\` and its like, the scheduler's, of \`voluntary_disruption_*\`
-how long a search takes (it is no pass over candidates one by one) and the peer's own time-outs, \`consolidation_*\`, costs, and \`operator_*\` of conditions (\`fettle_nodeclaims_reached_seconds\`
+the peer's own time-outs, \`consolidation_*\`, costs, and \`operator_*\` of conditions (\`fettle_nodeclaims_reached_seconds\`
 has the three that matter).
 `;
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { aClaim, aClassRef, aCondition, aNode, aPod, aPool, at, aWorld, t0 } from "../../../test/builders.ts";
+import { aClaim, aClassRef, aCondition, anAction, aNode, aPod, aPool, at, aWorld, t0 } from "../../../test/builders.ts";
 import type { NodePoolSpec } from "../../api/node-pool.ts";
 import { formatTime, type Instant } from "../../api/time.ts";
 import { doNotDisruptKey } from "../../api/well-known.ts";
-import type { ClaimView, PodView } from "../../snapshot/views.ts";
+import type { ActionView, ClaimView, PodView } from "../../snapshot/views.ts";
 import type { ConditionChange, Decision } from "../decision.ts";
 import { candidacy } from "./conditions.ts";
 import { hashAnnotations } from "./drift-hash.ts";
@@ -12,14 +12,21 @@ const minute: NodePoolSpec = { disruption: { consolidateAfter: "1m" } };
 const stamp = hashAnnotations(aPool("web"), aClassRef);
 const theirs = { "karpenter.sh/nodepool-hash": "123", "karpenter.sh/nodepool-hash-version": "v3" };
 
-type Case = { claim?: Partial<ClaimView>; spec?: NodePoolSpec; pods?: readonly PodView[]; now?: Instant };
+type Case = {
+  claim?: Partial<ClaimView>;
+  spec?: NodePoolSpec;
+  pods?: readonly PodView[];
+  actions?: readonly ActionView[];
+  now?: Instant;
+};
 
 function aMade(options: Partial<ClaimView> = {}): ClaimView {
   return aClaim("a", { pool: "web", annotations: stamp, ...options });
 }
 
-function decide({ claim, spec = minute, pods = [], now = at("1m") }: Case): Decision {
+function decide({ claim, spec = minute, pods = [], actions = [], now = at("1m") }: Case): Decision {
   const picture = aWorld({
+    actions,
     pools: [aPool("web", { spec })],
     claims: [aMade(claim)],
     nodes: [aNode("a")],
@@ -240,5 +247,50 @@ describe("DoNotDisrupt", () => {
     const said = standing("DoNotDisrupt", { reason: "Annotated", message });
     expect(decide({ claim: { ...asks, ...said }, spec: bounded }).commands).toEqual([]);
     expect(written(decide({ claim: said, spec: bounded }))?.types).not.toContain("DoNotDisrupt");
+  });
+});
+
+describe("DisruptionReason", () => {
+  const plan = (spec: Partial<ActionView["spec"]>, phase: ActionView["status"]["phase"] = "Pending") =>
+    anAction("plan", { node: "a", phase, spec: { batch: "b", message: "Why.", ...spec } });
+  const saidOf = (decision: Decision) => {
+    const [command] = decision.commands;
+    const { conditions = [] } = (command?.kind === "update-claim" && command.status) || {};
+    return conditions.find(({ type }) => type === "DisruptionReason");
+  };
+  const never: NodePoolSpec = { disruption: { consolidateAfter: "Never" } };
+
+  test.each([
+    ["Consolidation", "Underutilized"],
+    ["Emptiness", "Empty"],
+    ["Drift", "Drifted"],
+    ["Expiration", "Expired"],
+  ] as const)("while replacements come for %s: %s", (action, reason) => {
+    const said = saidOf(decide({ spec: never, actions: [plan({ action }, "WaitingForReplacement")] }));
+    expect(said).toEqual({ type: "DisruptionReason", status: "True", reason, message: "Why." });
+  });
+
+  test("the highest of several", () => {
+    const joined: ActionView["spec"]["joined"] = [
+      { action: "Expiration", askedBy: { kind: "NodePool", name: "web" }, at: "", message: "Old.", evidence: [] },
+    ];
+    const said = saidOf(decide({ spec: never, actions: [plan({ action: "Consolidation", joined })] }));
+    expect(said).toMatchObject({ reason: "Expired", message: "Old." });
+  });
+
+  test.each<[string, ActionView]>([
+    ["it goes by no plan", plan({ action: "Repair" })],
+    ["nothing is to come first", anAction("plan", { node: "a", spec: { action: "Emptiness" } })],
+    ["it is only shown", plan({ action: "Drift", dryRun: true })],
+  ])("nothing is said where %s", (_, action) => {
+    expect(decide({ spec: never, actions: [action] }).commands).toEqual([]);
+  });
+
+  test("what was given up says so no more", () => {
+    const claim = standing("DisruptionReason", { reason: "Drifted", message: "Why." });
+    const held = { claim, spec: never };
+    expect(decide({ ...held, actions: [plan({ action: "Drift" })] }).commands).toEqual([]);
+    const over = decide({ ...held, actions: [plan({ action: "Drift" }, "Abandoned")] });
+    expect(written(over)?.types).not.toContain("DisruptionReason");
   });
 });

@@ -5,7 +5,8 @@
 import type { NodeClaimStatus } from "../../api/node-claim.ts";
 import { formatTime, type Instant, type Millis, secondMs } from "../../api/time.ts";
 import type { NodeClassRef } from "../../snapshot/picture.ts";
-import type { ClaimView, PoolView } from "../../snapshot/views.ts";
+import type { ActionView, ClaimView, PoolView } from "../../snapshot/views.ts";
+import { waitsForReplacement } from "../../snapshot/waiting-action.ts";
 import { isTrue, sameConditions, withCondition } from "../conditions.ts";
 import {
   type Command,
@@ -17,7 +18,9 @@ import {
   type Rule,
   type StatusChange,
 } from "../decision.ts";
+import { disruptionReason, disruptionReasonType } from "../disruption-reason.ts";
 import { heldCondition, longestHold, nodeHold } from "../do-not-disrupt.ts";
+import { isDryRun } from "../ledger.ts";
 import { servedClass } from "../node-class.ts";
 import { isOwnNode } from "../own-node.ts";
 import { nextOf } from "../termination-step.ts";
@@ -51,7 +54,12 @@ function judge(made: Made, context: Context): Decision {
   const metadata = restamp(made);
   const drift = judgeDrift(made, context);
   const idle = idleness(made, context);
-  const changes = [driftedAs(claim, drift, metadata !== undefined), idle.condition, heldAs(made, context)];
+  const changes = [
+    driftedAs(claim, drift, metadata !== undefined),
+    idle.condition,
+    heldAs(made, context),
+    waitingAs(claim, context),
+  ];
   const conditions = changes.reduce((list, change) => change(list), claim.conditions as readonly ConditionChange[]);
   const status = {
     ...idle.fields,
@@ -91,6 +99,17 @@ function heldAs({ claim, pool }: Made, { picture }: Context): Change {
   if (!isCounted) return list => list.filter(({ type }) => type !== heldCondition);
   const message = `${hold.who} asks for it; NodePool ${pool.name} bears it for ${pool.effective.disruption.maxDoNotDisrupt}.`;
   return list => withCondition(list, { type: heldCondition, status: "True", reason: "Annotated", message });
+}
+
+/** While its replacements come. Afterwards the termination says so, and given up it says so no more. */
+function waitingAs(claim: ClaimView, { picture }: Context): Change {
+  const waits = (action: ActionView | undefined) =>
+    action !== undefined && !action.isProvisional && !isDryRun(action) && waitsForReplacement(action);
+  const nodes = picture.nodesOf(claim).filter(node => isOwnNode(node, claim));
+  const action = nodes.map(({ uid }) => picture.openActionOn(uid)).find(waits);
+  const without: Change = list => list.filter(({ type }) => type !== disruptionReasonType);
+  const condition = action && disruptionReason(action.spec);
+  return condition === undefined ? without : list => withCondition(list, condition);
 }
 
 type Idleness = {

@@ -396,6 +396,13 @@ describe("Consolidation", () => {
     expect(wordOf({ ...used, move: cheaper, spec: { disruption: { consolidateAfter: "0s" } }, now })).toBe(word);
   });
 
+  test("a node that stays says so as the peer does", () => {
+    const { notices } = decide({ ...used, stay: "its pods have no cheaper place" });
+    expect(notices.map(({ about, reason, message }) => [about.kind, reason, message])).toEqual(
+      ["Node", "NodeClaim"].map(kind => [kind, "Unconsolidatable", "Node a stays: its pods have no cheaper place."]),
+    );
+  });
+
   test("says what it saves", () => {
     const nodes = ["a", "b"].map(name => ({ name, uid: `${name}-uid` }));
     expect(decide({ ...used, move: { ...cheaper, nodes, podCount: 7 } }).proposals[0]?.message).toBe(

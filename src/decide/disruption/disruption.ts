@@ -79,23 +79,24 @@ function waiting({ node, pool, reasons }: Candidate, { picture, now }: Context):
   ];
 }
 
-function blocked({ node, claim }: Candidate, reason: Reason, block: Objection): Decision {
+function blocked(candidate: Candidate, reason: Reason, block: Objection): Decision {
   const message = `${block.message} ${reason.message}`;
-  const { name, uid } = claim;
-  const about: readonly Notice["about"][] = [
-    { kind: "Node", name: node.name, uid: node.uid },
-    { kind: "NodeClaim", name, uid },
-  ];
   return {
     ...nothing,
-    refusals: [refusal(node, { ...block, message })],
+    refusals: [refusal(candidate.node, { ...block, message })],
     // Of nodes that are in use as they should be only the refusal tells.
-    notices:
-      reason.action === "Consolidation"
-        ? []
-        : about.map(object => ({ about: object, type: "Normal", reason: "DisruptionBlocked", message: block.message })),
+    notices: reason.action === "Consolidation" ? [] : noticesOf(candidate, "DisruptionBlocked", block.message),
     wakeAt: block.until,
   };
+}
+
+/** As the peer: on the node and on its claim. */
+function noticesOf({ node, claim }: Candidate, reason: string, message: string): readonly Notice[] {
+  const about: readonly Notice["about"][] = [
+    { kind: "Node", name: node.name, uid: node.uid },
+    { kind: "NodeClaim", name: claim.name, uid: claim.uid },
+  ];
+  return about.map(object => ({ about: object, type: "Normal", reason, message }));
 }
 
 function withMove(candidate: Candidate, reason: Reason, { picture, now }: Context): Decision {
@@ -103,7 +104,10 @@ function withMove(candidate: Candidate, reason: Reason, { picture, now }: Contex
   const move = moveFor(reason, picture.moveOf(node.uid));
   if (move === undefined) {
     const stay = picture.stayOf(node.uid);
-    return { ...nothing, ...asking(reason, stay, now), refusals: unanswered(candidate, reason, stay?.short) };
+    const refusals = unanswered(candidate, reason, stay?.short);
+    const stays = refusals.filter(({ code }) => code === "unconsolidatable");
+    const notices = stays.flatMap(({ message }) => noticesOf(candidate, "Unconsolidatable", message));
+    return { ...nothing, ...asking(reason, stay, now), refusals, notices };
   }
   const [stuck, ...others] = move.stuck;
   if (stuck === undefined) return { ...nothing, proposals: [proposalOf(candidate, reason, move)] };

@@ -59,7 +59,7 @@ function* leavingOut(
     if (why === undefined) fresh.add(node);
     else stays.set(node.name, why);
     if (why !== undefined && known.isHelped(node, around)) helped.add(node);
-    around.effort.work += 5;
+    around.effort.work += 2;
     if (place % 64 === 0) yield;
   }
 }
