@@ -105,7 +105,7 @@ async function start(flags: RunFlags, { config, env, version, say, closing, inst
   });
   const wired: Wired = wire({
     api,
-    clock,
+    clock: { ...clock, now: () => serverClock.now() },
     controllers: flags.controllers,
     provider: flags.provider,
     repairUnset: flags.repairUnset,

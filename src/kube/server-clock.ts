@@ -13,10 +13,25 @@ export class ServerClock {
   readonly #clock: Pick<Clock, "now" | "monotonic">;
   #aheadMs: Millis | undefined;
   #lastApart = Number.NEGATIVE_INFINITY;
+  #looked: { readonly now: Instant; readonly monotonic: Millis };
+  /** Our time right after a jump: who was asked before cannot tell. */
+  #jumpedTo: Instant = Number.NEGATIVE_INFINITY;
   #changed: (aheadMs: Millis | undefined) => void = () => {};
 
   constructor(clock: Pick<Clock, "now" | "monotonic">) {
     this.#clock = clock;
+    this.#looked = { now: clock.now(), monotonic: clock.monotonic() };
+  }
+
+  /** Our time, for whoever acts by it: one that has jumped is not believed before an answer has borne it out. */
+  now(): Instant {
+    const looked = { now: this.#clock.now(), monotonic: this.#clock.monotonic() };
+    const jumpMs = looked.now - this.#looked.now - (looked.monotonic - this.#looked.monotonic);
+    this.#looked = looked;
+    if (Math.abs(jumpMs) <= apartMaxMs) return looked.now;
+    this.#jumpedTo = looked.now;
+    if (this.#aheadMs === undefined) this.#found(jumpMs);
+    return looked.now;
   }
 
   /** How far we are ahead as it was found, negative: behind; undefined: not apart. Told at once, and when it changes. */
@@ -28,8 +43,9 @@ export class ServerClock {
   /** `date` is the header of an answer that has just come to a request sent at `sentAt`. */
   answered(date: string | undefined, sentAt: Instant): void {
     const written = Date.parse(date ?? "");
-    if (Number.isNaN(written)) return;
-    const aheadMs = aheadBy(written, { sentAt, receivedAt: this.#clock.now() });
+    const receivedAt = this.now();
+    if (Number.isNaN(written) || sentAt < this.#jumpedTo || sentAt > receivedAt) return;
+    const aheadMs = aheadBy(written, { sentAt, receivedAt });
     const isApart = Math.abs(aheadMs) > apartMaxMs;
     const monotonic = this.#clock.monotonic();
     if (isApart) this.#lastApart = monotonic;

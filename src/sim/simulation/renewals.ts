@@ -6,6 +6,8 @@ import type { Process } from "./process.ts";
 
 /** Whoever judges the dates of answers (kube/server-clock.ts). */
 export type DateReader = {
+  /** The time as the process has it. */
+  now(): number;
   answered(date: string | undefined, sentAt: number): void;
   onChange(changed: (aheadMs: number | undefined) => void): void;
 };

@@ -173,7 +173,7 @@ class Run {
     } = this.#scenario.controller ?? {};
     const controller = start({
       api,
-      clock: process,
+      clock: reader === undefined ? process : readBy(reader, process),
       feed: ownFeed,
       provider: withProviderFaults(provider({ api, clock: cloud, feed: ownFeed }), this.#providerFaults),
       rules,
@@ -242,4 +242,8 @@ class Run {
   #chance(purpose: number): Random {
     return seededRandom(Math.imul(this.#seed, 0x9e3779b1) ^ Math.imul(purpose, 0x85ebca6b));
   }
+}
+
+function readBy(reader: DateReader, process: Process): Clock {
+  return { now: () => reader.now(), monotonic: () => process.monotonic(), after: process.after.bind(process) };
 }

@@ -1,0 +1,48 @@
+// A clock that jumps ends nothing by itself, from the first look on: also before any answer of the server could tell.
+
+import { expect, test } from "vitest";
+import { parseScenario } from "../../src/cli/scenario-file.ts";
+import { simulate } from "../../src/sim/simulation/run.ts";
+import { noticing } from "./parts.ts";
+
+const story = `
+title: A clock jumps while replacements come
+until: 30m
+controller: { disruption: true }
+cluster:
+  manifests:
+    - apiVersion: fettle.dev/v1alpha1
+      kind: SimulatedNodeClass
+      metadata: { name: default }
+      spec: { image: one, boot: { median: 3m } }
+    - apiVersion: karpenter.sh/v1
+      kind: NodePool
+      metadata: { name: web }
+      spec: { disruption: { consolidateAfter: Never, budgets: [{ nodes: "100%" }] } }
+workloads:
+  - apiVersion: apps/v1
+    kind: Deployment
+    metadata: { name: shop, namespace: default }
+    spec:
+      replicas: 3
+      selector: { matchLabels: { app: shop } }
+      template:
+        metadata: { labels: { app: shop } }
+        spec: { containers: [{ name: shop, image: shop, resources: { requests: { cpu: "1" } } }] }
+timeline:
+  - { at: 10m, do: { patch: { kind: SimulatedNodeClass, name: default, merge: { spec: { image: two } } } } }
+  - { at: 11m, do: { clock: { jump: 2h } } }
+  - { at: 11m, do: { annotate: { kind: Node, selector: karpenter.sh/nodepool=web, labels: { seen: "yes" } } } }
+  - { at: 11m30s, do: { clock: { jump: -2h } } }
+expect:
+  - { at: 10m59s, count: { kind: NodeAction, where: { status.phase: WaitingForReplacement }, atLeast: 1 } }
+  - { count: { kind: NodeAction, where: { status.phase: Done }, atLeast: 1 } }
+  - { count: { kind: NodeAction, where: { status.phase: Abandoned }, is: 0 } }
+`;
+
+test.each([1, 2, 3])("plans outlast a jump (seed %i)", async seed => {
+  const parsed = parseScenario("clock-jump.yaml", Buffer.from(story));
+  if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
+  const { verdict } = await simulate(parsed.scenario, { ...noticing, seed });
+  expect(verdict.problems).toEqual([]);
+});
