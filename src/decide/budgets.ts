@@ -124,6 +124,12 @@ function inForce(words: readonly Word[], action: BudgetedAction, at: Instant): r
   return active.some(({ isOwn }) => isOwn) ? active.filter(({ givesWay }) => !givesWay) : active;
 }
 
+/** Which budgets hold an action at an instant, as one text. */
+export function budgetsInForce(pool: EffectiveNodePool, action: BudgetedAction, at: Instant): string {
+  const words = inForce(wordsOf(pool, 0), action, at);
+  return words.map(({ path }) => path).join();
+}
+
 function smallest(words: readonly Word[], action: BudgetedAction, at: Instant): Word | undefined {
   return inForce(words, action, at).reduce<Word | undefined>(
     (least, one) => (least === undefined || one.allowed < least.allowed ? one : least),

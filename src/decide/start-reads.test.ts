@@ -49,8 +49,8 @@ describe("what could hold a start that is free", () => {
     expect(isSameReads(reads(), other)).toBe(false);
   });
 
-  test("is another once a budget of the pool closes, by time alone", () => {
-    const budgets = [{ nodes: 0, schedule: "0 1 * * *", duration: "1h", action: "Repair" as const }];
+  test.each([0, 1])("is another once a budget of %i of the pool begins, by time alone", nodes => {
+    const budgets = [{ nodes, schedule: "0 1 * * *", duration: "1h", action: "Repair" as const }];
     const closing = { pools: [aPool("p", { spec: { disruption: { budgets } } })] };
     const open = reads(repair, { ...closing, now: at("59m59s") });
     expect(isSameReads(open, reads(repair, { ...closing, now: at("59m59s") }))).toBe(true);

@@ -4,6 +4,7 @@
 import { type BudgetedAction, budgetedActions } from "../api/budget.ts";
 import type { CheckView } from "../snapshot/check-views.ts";
 import type { ActionView, PoolView } from "../snapshot/views.ts";
+import { budgetsInForce } from "./budgets.ts";
 import type { Outbreaks } from "./correlated.ts";
 import type { Context, Veto } from "./decision.ts";
 import { checkHold } from "./health-check/holds.ts";
@@ -27,7 +28,7 @@ export type Reads = readonly unknown[];
 export class StartReads {
   readonly #context: Context;
   readonly #remembered: RememberedHolds;
-  readonly #holdByText = new Map<string, string | undefined>();
+  readonly #holdByText = new Map<string, string>();
   readonly #isFailingByPool = new Map<string, boolean>();
   readonly #holdByCheck = new Map<CheckView, string | undefined>();
 
@@ -68,7 +69,10 @@ export class StartReads {
     const { spec } = action;
     const budgeted = budgetedActions.find(one => one === spec.action);
     const key = `${spec.action} ${pool?.name} ${spec.policy?.path}`;
-    if (!this.#holdByText.has(key)) this.#holdByText.set(key, this.#poolHold(action, budgeted));
+    if (!this.#holdByText.has(key)) {
+      const budgets = pool && budgeted && budgetsInForce(pool.effective, budgeted, this.#context.now);
+      this.#holdByText.set(key, [budgets, this.#poolHold(action, budgeted)].join());
+    }
     return this.#holdByText.get(key);
   }
 

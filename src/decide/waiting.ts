@@ -1,5 +1,6 @@
 // Actions that are written down and have not begun, seen together once a turn: nodes of one batch begin all or none, and
-// no more begin than the budgets of now allow, the earliest first. Whether one may begin by itself is start-hold.ts.
+// no more begin than the budgets of now allow, the earliest first. Whether one may begin by itself is start-hold.ts; what
+// repairs are held by beside that, granted-limits.ts.
 
 import { plannedActions } from "../api/budget.ts";
 import type { Instant } from "../api/time.ts";
@@ -8,6 +9,7 @@ import type { ActionView } from "../snapshot/views.ts";
 import { waitsForReplacement } from "../snapshot/waiting-action.ts";
 import { type BudgetLimit, budgetLimits } from "./budgets.ts";
 import type { Context, Proposal, Waiting } from "./decision.ts";
+import { overLimitsOfNow } from "./granted-limits.ts";
 import { instantOf, isDryRun, isOpen } from "./ledger.ts";
 import type { Objection } from "./safety.ts";
 import { hasStarted, startHold } from "./start-hold.ts";
@@ -16,9 +18,11 @@ import { hasStarted, startHold } from "./start-hold.ts";
 export function seenTogether(context: Context): Waiting {
   const queues = new Map<string, Queue>();
   const holds = new Map<string, readonly MemberHold[]>();
+  const overLimits = overLimitsOfNow(context);
   const overBudget: Waiting["overBudget"] = (action, as) => {
     const { nodePool } = action.spec;
-    if (nodePool === undefined || !(plannedActions as readonly string[]).includes(as.action)) return undefined;
+    if (!(plannedActions as readonly string[]).includes(as.action)) return overLimits(action, as);
+    if (nodePool === undefined) return undefined;
     const queue = queues.get(nodePool) ?? queueOf(nodePool, context);
     queues.set(nodePool, queue);
     return overBudgetOf(action, as, queue);
