@@ -1,20 +1,34 @@
-// The keys of a collection in byte order, as etcd keeps them, without sorting the world on each write.
+// The keys of a collection in byte order, as etcd keeps them, without sorting the world on each write: new ones find
+// their place when somebody reads in order.
 
 const blockMax = 512;
 
 export class OrderedKeys {
   /** Sorted blocks of sorted keys; no block is empty. */
   readonly #blocks: string[][] = [];
+  #unplaced: string[] = [];
   #count = 0;
 
   get count(): number {
     return this.#count;
   }
 
+  /** Of a key that is not there yet. */
   add(key: string): void {
+    this.#count++;
+    this.#unplaced.push(key);
+  }
+
+  #placeAll(): void {
+    if (this.#unplaced.length === 0) return;
+    // Neighbours go to the same block, one after the other.
+    for (const key of this.#unplaced.sort()) this.#place(key);
+    this.#unplaced = [];
+  }
+
+  #place(key: string): void {
     const index = Math.min(this.#blockFor(key), this.#blocks.length - 1);
     const block = this.#blocks[index];
-    this.#count++;
     if (block === undefined) {
       this.#blocks.push([key]);
       return;
@@ -24,6 +38,7 @@ export class OrderedKeys {
   }
 
   remove(key: string): void {
+    this.#placeAll();
     const index = this.#blockFor(key);
     const block = this.#blocks[index];
     if (block === undefined) return;
@@ -36,6 +51,7 @@ export class OrderedKeys {
 
   /** Keys at or after `from` that start with `prefix`, in order. */
   *range(prefix: string, from = prefix): Generator<string> {
+    this.#placeAll();
     const start = from < prefix ? prefix : from;
     for (let index = this.#blockFor(start); index < this.#blocks.length; index++) {
       const block = this.#blocks[index] as string[]; // index < length
@@ -49,6 +65,7 @@ export class OrderedKeys {
 
   /** How many keys at or after `from` start with `prefix`, without visiting them. */
   countFrom(prefix: string, from = prefix): number {
+    this.#placeAll();
     const start = from < prefix ? prefix : from;
     // No key contains U+FFFF, so this is just behind the last one with the prefix.
     const end = prefix === "" ? this.#count : this.#rank(`${prefix}\uffff`);

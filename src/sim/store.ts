@@ -37,8 +37,8 @@ export class Collection {
     for (const key of this.keys.range("")) yield this.#byKey.get(key) as StoredObject; // both hold the same keys
   }
 
-  set(key: string, stored: StoredObject): void {
-    if (!this.#byKey.has(key)) this.keys.add(key);
+  set(key: string, stored: StoredObject, { isNew }: { isNew: boolean }): void {
+    if (isNew) this.keys.add(key);
     this.#byKey.set(key, stored);
   }
 
@@ -94,8 +94,8 @@ export class Store {
     const revision = ++this.#revision;
     const previous = collection.get(key);
     object.metadata.resourceVersion = String(revision);
-    const stored = new StoredObject(object, this.#recent, { isInUse: previous !== undefined });
-    collection.set(key, stored);
+    const stored = new StoredObject(object, this.#recent, { isInUse: previous?.isInUse === true });
+    collection.set(key, stored, { isNew: previous === undefined });
     previous?.supersede();
     this.#record(collection, { type: previous ? "MODIFIED" : "ADDED", revision, key, stored, previous });
     return stored;

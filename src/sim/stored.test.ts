@@ -44,6 +44,20 @@ describe("a stored object", () => {
     expect(used.object).toBe(parsed);
   });
 
+  test.each([
+    { others: 3, keeps: true },
+    { others: 4, keeps: false },
+  ])("that is read again after $others others, where 4 are kept: stays $keeps", ({ others, keeps }) => {
+    const recent = new RecentlyUsed(4, 1);
+    const newcomer = () => new StoredObject(object("b"), recent);
+    const stored = new StoredObject(object("a"), recent);
+    for (let i = 0; i < others; i++) newcomer();
+    const parsed = stored.object;
+    newcomer();
+    expect(stored.isInUse).toBe(keeps);
+    expect(stored.object === parsed).toBe(keeps);
+  });
+
   test("is converted once for each version in which it is asked for", () => {
     const stored = new StoredObject(object("a"), new RecentlyUsed(4));
     const convert = (value: KubeObject) => ({ ...value, apiVersion: "v2" });

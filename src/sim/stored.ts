@@ -15,13 +15,22 @@ export class StoredObject implements Stored {
   #object: KubeObject | undefined;
   #json: Buffer | undefined;
   #isSuperseded = false;
+  /** When it was last parsed or written, by the count of `recent`. */
+  #usedAt: number;
+  #isInUse: boolean;
   #views: Map<string, StoredObject> | undefined;
   readonly #recent: RecentlyUsed;
 
+  /** `isInUse`: it is written or read again and again, and stays parsed for longer. */
   constructor(object: KubeObject, recent: RecentlyUsed, { isInUse = false } = {}) {
     this.#object = object;
     this.#recent = recent;
-    recent.add(this, isInUse);
+    this.#isInUse = isInUse;
+    this.#usedAt = recent.add(this, isInUse);
+  }
+
+  get isInUse(): boolean {
+    return this.#isInUse;
   }
 
   get object(): KubeObject {
@@ -29,7 +38,9 @@ export class StoredObject implements Stored {
     // cool() leaves the bytes behind.
     const object = JSON.parse((this.#json as Buffer).toString("utf8")) as KubeObject;
     this.#object = object;
-    this.#recent.add(this, true);
+    // Most of what is read or changed once is left alone for a long time then.
+    this.#isInUse = this.#recent.isRecent(this.#usedAt);
+    this.#usedAt = this.#recent.add(this, this.#isInUse);
     return object;
   }
 
@@ -92,20 +103,30 @@ function bytesOf(object: KubeObject | undefined): Buffer {
 }
 
 /**
- * First in, first out, in two rings: a large one for what is written or read again, a small one for newcomers, most of
- * which nobody looks at for a long time. Loading a big cluster so leaves little behind that was parsed and aged.
+ * First in, first out, in two rings: a large one for what is used again soon, a small one for all others. Loading a big
+ * cluster, or changing each of its objects once, so leaves little behind that was parsed and aged.
  */
 export class RecentlyUsed {
-  readonly #rings: { readonly used: Ring; readonly newcomers: Ring } | undefined;
+  readonly #rings: { readonly used: Ring; readonly once: Ring } | undefined;
+  readonly #capacity: number;
+  #useCount = 0;
 
   /** With a capacity of Infinity nothing ever cools, and nothing need be remembered for it. */
-  constructor(capacity: number, newcomerMax = 8) {
+  constructor(capacity: number, onceMax = 8) {
+    this.#capacity = capacity;
     if (!Number.isFinite(capacity)) return;
-    this.#rings = { used: new Ring(capacity), newcomers: new Ring(Math.min(newcomerMax, capacity)) };
+    this.#rings = { used: new Ring(capacity), once: new Ring(Math.min(onceMax, capacity)) };
   }
 
-  add(stored: StoredObject, isInUse: boolean): void {
-    this.#rings?.[isInUse ? "used" : "newcomers"].add(stored);
+  /** Returns when that was, for `isRecent`. */
+  add(stored: StoredObject, isInUse: boolean): number {
+    this.#rings?.[isInUse ? "used" : "once"].add(stored);
+    return ++this.#useCount;
+  }
+
+  /** It would still be parsed, had it been kept in the large ring. */
+  isRecent(usedAt: number): boolean {
+    return this.#useCount - usedAt < this.#capacity;
   }
 }
 

@@ -54,9 +54,10 @@ export function create(
   if (!isUpdate && !dryRun && object.metadata.resourceVersion) {
     throw failure("resourceVersion should not be set on objects to be created");
   }
-  const existing = find(backend, { ...target, name });
+  const named = { kind, namespace, name };
+  const existing = find(backend, named);
   if (existing !== undefined) throw taken(kind, existing.object, base);
-  return save(backend, { ...target, name }, object, dryRun);
+  return save(backend, named, object, dryRun);
 }
 
 function freeName(backend: Backend, target: CreateTarget, base: string): string {
@@ -85,7 +86,8 @@ function judgeNew(backend: Backend, { kind }: CreateTarget, object: KubeObject):
   const finalizers = finalizerErrors(kind, object);
   const content = rules.validate?.(object, {}) ?? [];
   if (rules.judgesContentFirst) refuseIf(kind, object, content);
-  refuseIf(kind, object, [...metadata, ...finalizers, ...content]);
+  metadata.push(...finalizers, ...content);
+  refuseIf(kind, object, metadata);
 }
 
 const nameErrors = { subdomain: subdomainErrors, label: labelErrors, segment: segmentErrors };
@@ -102,8 +104,8 @@ const mildGroups = ["coordination.k8s.io", "policy", "apiextensions.k8s.io"];
 
 /** Most of the server's own kinds take no finalizer without a domain. */
 function finalizerErrors({ strategic, resource }: ServedKind, { metadata }: KubeObject): FieldError[] {
-  if (!strategic || mildGroups.includes(resource.group)) return [];
-  return (metadata.finalizers ?? []).flatMap((name, index) =>
+  if (metadata.finalizers === undefined || !strategic || mildGroups.includes(resource.group)) return [];
+  return metadata.finalizers.flatMap((name, index) =>
     name.includes("/") || standardFinalizers.includes(name)
       ? []
       : [

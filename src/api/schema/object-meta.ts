@@ -97,24 +97,25 @@ export type MetadataOptions = {
   old?: Metadata;
 };
 
-/** `metadata` of an object as it is about to be stored. */
+/**
+ * `metadata` of an object as it is about to be stored. Every write comes here, and nearly always there is nothing to
+ * find: the parts are walked as they are, and no list is made for what is fine.
+ */
 export function metadataErrors(metadata: Metadata, options: MetadataOptions): FieldError[] {
   const { path = "metadata", old } = options;
-  const identity = old === undefined ? nameFindings(metadata, options, path) : updateFindings(metadata, old, path);
-  return [
-    ...identity,
-    ...labelFindings(texts(metadata["labels"]), `${path}.labels`),
-    ...annotationFindings(texts(metadata["annotations"]), `${path}.annotations`),
-    ...ownerFindings(list(metadata["ownerReferences"]), `${path}.ownerReferences`),
-    ...(old === undefined ? finalizerFindings(list(metadata["finalizers"]).map(String), `${path}.finalizers`) : []),
-    ...managedFieldFindings(list(metadata["managedFields"]), `${path}.managedFields`),
-  ];
+  const { labels, annotations, ownerReferences: owners, finalizers, managedFields } = metadata;
+  const findings = old === undefined ? nameFindings(metadata, options, path) : updateFindings(metadata, old, path);
+  if (isFields(labels)) addLabelFindings(findings, labels, `${path}.labels`);
+  if (isFields(annotations)) addAnnotationFindings(findings, annotations, `${path}.annotations`);
+  if (Array.isArray(owners)) findings.push(...ownerFindings(owners, `${path}.ownerReferences`));
+  if (old === undefined && Array.isArray(finalizers))
+    findings.push(...finalizerFindings(finalizers.map(String), `${path}.finalizers`));
+  if (Array.isArray(managedFields)) findings.push(...managedFieldFindings(managedFields, `${path}.managedFields`));
+  return findings;
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const texts = (value: unknown): [string, string][] =>
-  isFields(value) ? Object.entries(value).map(([key, entry]) => [key, textOf(entry)]) : [];
 
 function nameFindings(metadata: Metadata, options: MetadataOptions, path: string): FieldError[] {
   const { namespaced, nameErrors = subdomainErrors } = options;
@@ -169,20 +170,28 @@ function all(path: string, value: unknown, complaints: readonly string[]): Field
   return complaints.map(complaint => invalid(path, value, complaint));
 }
 
-function labelFindings(labels: readonly [string, string][], path: string): FieldError[] {
-  const findings: FieldError[] = [];
-  for (const [key, value] of labels) {
-    findings.push(...all(path, key, qualifiedNameErrors(key)), ...all(path, value, labelValueErrors(value)));
+type Fields = Readonly<Record<string, unknown>>;
+
+function addLabelFindings(findings: FieldError[], labels: Fields, path: string): void {
+  for (const key in labels) {
+    const value = textOf(labels[key]);
+    const [ofKey, ofValue] = [qualifiedNameErrors(key), labelValueErrors(value)];
+    if (ofKey.length + ofValue.length > 0) findings.push(...all(path, key, ofKey), ...all(path, value, ofValue));
   }
-  return findings;
 }
 
-function annotationFindings(annotations: readonly [string, string][], path: string): FieldError[] {
-  if (annotations.length === 0) return [];
-  const findings = annotations.flatMap(([key]) => all(path, key, qualifiedNameErrors(key.toLowerCase())));
-  const isTooLong = isLongerThan(annotationsMaxBytes, annotations.flat());
-  return isTooLong ? [...findings, tooLong(path, annotationsMaxBytes)] : findings;
+function addAnnotationFindings(findings: FieldError[], annotations: Fields, path: string): void {
+  let charCount = 0;
+  for (const key in annotations) {
+    const complaints = qualifiedNameErrors(key.toLowerCase());
+    if (complaints.length > 0) findings.push(...all(path, key, complaints));
+    charCount += key.length + textOf(annotations[key]).length;
+  }
+  const isTooLong = 3 * charCount > annotationsMaxBytes && isLongerThan(annotationsMaxBytes, textsOf(annotations));
+  if (isTooLong) findings.push(tooLong(path, annotationsMaxBytes));
 }
+
+const textsOf = (fields: Fields): string[] => Object.entries(fields).flatMap(([key, value]) => [key, textOf(value)]);
 
 /** In bytes of UTF-8, of which a character has three at most (a pair of halves four, so two each). */
 function isLongerThan(maxBytes: number, texts: readonly string[]): boolean {

@@ -23,17 +23,16 @@ export function containersErrors(
 ): FieldError[] {
   if (containers.length === 0) return [required(path, "")];
   const seen = new Set<string>();
-  const found = containers.flatMap((container, i) => {
+  const found: FieldError[] = [];
+  for (const [i, container] of containers.entries()) {
     const at = `${path}[${i}]`;
-    const isRepeated = seen.has(container.name);
+    found.push(...commonErrors(container, at, context));
+    if (seen.has(container.name)) found.push(duplicate(`${at}.name`, container.name));
     seen.add(container.name);
-    return [
-      ...commonErrors(container, at, context),
-      ...(isRepeated ? [duplicate(`${at}.name`, container.name)] : []),
-      ...hookErrors(container, at, context),
-    ];
-  });
-  return [...found, ...hostPortErrors(containers, path)];
+    found.push(...hookErrors(container, at, context));
+  }
+  if (containers.some(({ ports }) => ports)) found.push(...hostPortErrors(containers, path));
+  return found;
 }
 
 export function initContainersErrors(
@@ -63,20 +62,22 @@ function noHookErrors(container: Container, path: string): FieldError[] {
   return hooks.flatMap(field => (container[field] ? [forbidden(`${path}.${field}`, rule)] : []));
 }
 
+const messagePolicies = ["File", "FallbackToLogsOnError"];
+const pullPolicies = ["Always", "IfNotPresent", "Never"];
+
 function commonErrors(container: Container, path: string, { volumes, isPod }: ContainerContext): FieldError[] {
   const { name, image = "" } = container;
-  const padded = isPod && image !== image.trim();
-  return [
-    ...(name === "" ? [required(`${path}.name`, "")] : dnsLabel(`${path}.name`, name)),
-    ...requiredText(`${path}.image`, image),
-    ...oneOf(`${path}.terminationMessagePolicy`, container.terminationMessagePolicy, ["File", "FallbackToLogsOnError"]),
-    ...(container.ports ? portsErrors(container.ports, `${path}.ports`) : []),
-    ...environmentErrors(container, path),
-    ...(container.volumeMounts ? mountsErrors(container.volumeMounts, `${path}.volumeMounts`, volumes) : []),
-    ...oneOf(`${path}.imagePullPolicy`, container.imagePullPolicy, ["Always", "IfNotPresent", "Never"]),
-    ...resourcesErrors(container.resources, `${path}.resources`),
-    ...(padded ? [invalid(`${path}.image`, image, "must not have leading or trailing whitespace")] : []),
-  ];
+  const found = name === "" ? [required(`${path}.name`, "")] : dnsLabel(`${path}.name`, name);
+  if (image === "") found.push(required(`${path}.image`, ""));
+  found.push(...oneOf(`${path}.terminationMessagePolicy`, container.terminationMessagePolicy, messagePolicies));
+  if (container.ports) found.push(...portsErrors(container.ports, `${path}.ports`));
+  found.push(...environmentErrors(container, path));
+  if (container.volumeMounts) found.push(...mountsErrors(container.volumeMounts, `${path}.volumeMounts`, volumes));
+  found.push(...oneOf(`${path}.imagePullPolicy`, container.imagePullPolicy, pullPolicies));
+  found.push(...resourcesErrors(container.resources, `${path}.resources`));
+  const isPadded = isPod && image !== image.trim();
+  if (isPadded) found.push(invalid(`${path}.image`, image, "must not have leading or trailing whitespace"));
+  return found;
 }
 
 function portsErrors(ports: readonly ContainerPort[], path: string): FieldError[] {
@@ -146,13 +147,16 @@ function mountsErrors(mounts: readonly VolumeMount[], path: string, volumes: Rea
   });
 }
 
+const lifecycleHooks = ["postStart", "preStop"] as const;
+const probes = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
+
 function hookErrors(container: Container, path: string, { gracePeriodSeconds }: ContainerContext): FieldError[] {
   const found: FieldError[] = [];
-  for (const hook of ["postStart", "preStop"] as const) {
+  for (const hook of lifecycleHooks) {
     const handler = container.lifecycle?.[hook];
     if (handler) found.push(...handlerErrors(handler, `${path}.lifecycle.${hook}`, gracePeriodSeconds));
   }
-  for (const field of ["livenessProbe", "readinessProbe", "startupProbe"] as const) {
+  for (const field of probes) {
     const probe = container[field];
     if (probe) found.push(...probeErrors(probe, `${path}.${field}`, gracePeriodSeconds));
   }

@@ -8,26 +8,28 @@ import type { Container, EnvironmentVariable } from "./pod-types.ts";
 
 const nameRule = "a valid environment variable name must consist only of printable ASCII characters other than '='";
 
-export function environmentErrors({ env = [], envFrom = [] }: Container, path: string): FieldError[] {
+export function environmentErrors({ env, envFrom }: Container, path: string): FieldError[] {
   const found: FieldError[] = [];
-  for (const [i, variable] of env.entries()) {
+  env?.forEach((variable, i) => {
     // Nearly all of them, in every pod: no path is spelled out for what is fine.
     if (!isPlain(variable)) found.push(...variableErrors(variable, `${path}.env[${i}]`));
-  }
-  return [
-    ...found,
-    ...envFrom.flatMap(({ prefix, configMapRef, secretRef }, i) => {
-      const at = `${path}.envFrom[${i}]`;
-      const found = prefix ? nameErrors(prefix, `${at}.prefix`) : [];
-      if (configMapRef) found.push(...subdomain(`${at}.configMapRef.name`, configMapRef.name ?? ""));
-      if (secretRef) found.push(...subdomain(`${at}.secretRef.name`, secretRef.name ?? ""));
-      const none = "must specify one of: `configMapRef` or `secretRef`";
-      if (!configMapRef && !secretRef) found.push(invalid(`${path}.envFrom`, "", none));
-      const both = "may not have more than one field specified at a time";
-      if (configMapRef && secretRef) found.push(invalid(`${path}.envFrom`, "", both));
-      return found;
-    }),
-  ];
+  });
+  if (envFrom) found.push(...envFromErrors(envFrom, `${path}.envFrom`));
+  return found;
+}
+
+function envFromErrors(sources: NonNullable<Container["envFrom"]>, path: string): FieldError[] {
+  return sources.flatMap(({ prefix, configMapRef, secretRef }, i) => {
+    const at = `${path}[${i}]`;
+    const found = prefix ? nameErrors(prefix, `${at}.prefix`) : [];
+    if (configMapRef) found.push(...subdomain(`${at}.configMapRef.name`, configMapRef.name ?? ""));
+    if (secretRef) found.push(...subdomain(`${at}.secretRef.name`, secretRef.name ?? ""));
+    const none = "must specify one of: `configMapRef` or `secretRef`";
+    if (!configMapRef && !secretRef) found.push(invalid(path, "", none));
+    const both = "may not have more than one field specified at a time";
+    if (configMapRef && secretRef) found.push(invalid(path, "", both));
+    return found;
+  });
 }
 
 function variableErrors(variable: EnvironmentVariable, path: string): FieldError[] {

@@ -12,27 +12,29 @@ import type { Container, PodSpec, Toleration } from "./pod-types.ts";
 
 const int32Max = 2 ** 31 - 1;
 
+const restartPolicies = ["Always", "OnFailure", "Never"];
+const dnsPolicies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
+const preemptionPolicies = ["PreemptLowerPriority", "Never"];
+
 export function podSpecErrors(spec: PodSpec, path: string, { isPod }: { isPod: boolean }): FieldError[] {
   const { errors: volumeErrors, names: volumes } = volumesErrors(spec.volumes ?? [], `${path}.volumes`);
   const context = { volumes, gracePeriodSeconds: spec.terminationGracePeriodSeconds ?? 0, isPod };
-  return [
-    ...volumeErrors,
-    ...containersErrors(spec.containers ?? [], `${path}.containers`, context),
-    ...(spec.initContainers ? sidecarsErrors(spec.initContainers, spec, { path, context }) : []),
-    ...hostNetworkErrors(spec, path, isPod),
-    ...oneOf(`${path}.restartPolicy`, spec.restartPolicy, ["Always", "OnFailure", "Never"]),
-    ...oneOf(`${path}.dnsPolicy`, spec.dnsPolicy, ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"]),
-    ...labels(`${path}.nodeSelector`, spec.nodeSelector),
-    ...(spec.affinity ? affinityErrors(spec.affinity, `${path}.affinity`) : []),
-    ...dnsErrors(spec, `${path}.dnsConfig`),
-    ...(spec.readinessGates || spec.schedulingGates ? gateErrors(spec, path) : []),
-    ...(spec.topologySpreadConstraints
-      ? spreadErrors(spec.topologySpreadConstraints, `${path}.topologySpreadConstraints`)
-      : []),
-    ...nameErrors(spec, path),
-    ...tolerationErrors(spec.tolerations ?? [], `${path}.tolerations`),
-    ...oneOf(`${path}.preemptionPolicy`, spec.preemptionPolicy, ["PreemptLowerPriority", "Never"]),
-  ];
+  const { initContainers, nodeSelector, affinity, readinessGates, schedulingGates } = spec;
+  const found = [...volumeErrors, ...containersErrors(spec.containers ?? [], `${path}.containers`, context)];
+  if (initContainers) found.push(...sidecarsErrors(initContainers, spec, { path, context }));
+  if (spec.hostNetwork) found.push(...hostNetworkErrors(spec, path, isPod));
+  found.push(...oneOf(`${path}.restartPolicy`, spec.restartPolicy, restartPolicies));
+  found.push(...oneOf(`${path}.dnsPolicy`, spec.dnsPolicy, dnsPolicies));
+  if (nodeSelector) found.push(...labels(`${path}.nodeSelector`, nodeSelector));
+  if (affinity) found.push(...affinityErrors(affinity, `${path}.affinity`));
+  found.push(...dnsErrors(spec, `${path}.dnsConfig`));
+  if (readinessGates || schedulingGates) found.push(...gateErrors(spec, path));
+  const { topologySpreadConstraints: spread, tolerations } = spec;
+  if (spread) found.push(...spreadErrors(spread, `${path}.topologySpreadConstraints`));
+  found.push(...nameErrors(spec, path));
+  if (tolerations) found.push(...tolerationErrors(tolerations, `${path}.tolerations`));
+  found.push(...oneOf(`${path}.preemptionPolicy`, spec.preemptionPolicy, preemptionPolicies));
+  return found;
 }
 
 type Around = { path: string; context: ContainerContext };
@@ -60,7 +62,6 @@ function nameErrors(spec: PodSpec, path: string): FieldError[] {
 
 /** On the host's network a container's port is the host's. */
 function hostNetworkErrors(spec: PodSpec, path: string, isPod: boolean): FieldError[] {
-  if (!spec.hostNetwork) return [];
   const rule = "must match `containerPort` when `hostNetwork` is true";
   return (spec.containers ?? []).flatMap(({ ports = [] }, i) =>
     ports.flatMap(({ hostPort = 0, containerPort }, j) => {
@@ -113,11 +114,14 @@ function spreadErrors(constraints: readonly Constraint[], path: string): FieldEr
   });
 }
 
+const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
 export function tolerationErrors(tolerations: readonly Toleration[], path: string): FieldError[] {
-  return tolerations.flatMap((toleration, i) => {
+  const found: FieldError[] = [];
+  for (const [i, toleration] of tolerations.entries()) {
     const { key = "", operator = "", effect = "", tolerationSeconds } = toleration;
     const at = `${path}[${i}]`;
-    const found = key === "" ? [] : qualifiedName(`${at}.key`, key);
+    if (key !== "") found.push(...qualifiedName(`${at}.key`, key));
     if (key === "" && operator !== "Exists") {
       const rule = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
       found.push(invalid(`${at}.operator`, operator, rule));
@@ -126,9 +130,9 @@ export function tolerationErrors(tolerations: readonly Toleration[], path: strin
       found.push(invalid(`${at}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
     }
     found.push(...operatorErrors(toleration, `${at}.operator`));
-    const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
-    return [...found, ...oneOf(`${at}.effect`, effect || undefined, effects)];
-  });
+    found.push(...oneOf(`${at}.effect`, effect || undefined, taintEffects));
+  }
+  return found;
 }
 
 function operatorErrors({ operator = "Equal", value = "" }: Toleration, path: string): FieldError[] {
