@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { KubeObject, Resource } from "../src/api/meta.ts";
 import { nodeHealthChecks } from "../src/api/node-health-check.ts";
 import { rebootRemediations } from "../src/api/remediation.ts";
+import { simulatedInstances, simulatedNamespace } from "../src/api/simulated-instance.ts";
 import { simulatedNodeClasses } from "../src/api/simulated-node-class.ts";
 import { ApiError } from "../src/api/status.ts";
 import type { Taint } from "../src/api/taint.ts";
@@ -78,6 +79,48 @@ describe("a reboot that does not bring the node back", () => {
     expect(ward.controller.verify()).toEqual([]);
   });
 });
+
+describe("a reboot that leaves the machine without power", () => {
+  test("gives its pods up once the provider says so, not before, and the node is in service again with its return", async () => {
+    const ward = new Ward();
+    const { box } = ward;
+    await ward.open();
+    const [sick = ""] = await ward.silence();
+    const spec = { nodeName: sick, containers: [{ name: "c", image: "i" }] };
+    await box.create(pods, { metadata: { name: "stuck" }, spec });
+    await box.run(60);
+    await box.delete(pods, "stuck");
+    await power(ward, sick, "hangs");
+    await box.create(rebootRemediations.resource, { metadata: { name: sick }, spec: { timeout: "30m" } });
+    await box.run(300);
+    expect(await taintsOf(ward, sick)).not.toContain(outOfServiceTaint.key);
+    await power(ward, sick, "off");
+    await box.run(40);
+    expect(await taintsOf(ward, sick)).toContain(outOfServiceTaint.key);
+    await box.run(60);
+    expect((await box.list(pods)).map(({ metadata }) => metadata.name)).not.toContain("stuck");
+    await power(ward, sick, "on");
+    await ward.simulate(sick, null);
+    await box.run(120);
+    expect(await taintsOf(ward, sick)).not.toContain(outOfServiceTaint.key);
+    expect((await ward.actions()).map(({ status }) => status?.phase)).toEqual(["Done"]);
+    expect(ward.controller.verify()).toEqual([]);
+  });
+});
+
+/** `hangs`: it has power, and the reboot that was taken for it never comes to an end. */
+async function power({ box }: Ward, nodeName: string, state: "hangs" | "off" | "on"): Promise<void> {
+  const found = (await box.list(simulatedInstances)).find(({ data }) => JSON.stringify(data).includes(nodeName));
+  const key = { name: found?.metadata.name ?? "", namespace: simulatedNamespace };
+  const never = new Date(box.clock.now() + 86_400_000).toISOString();
+  const now = new Date(box.clock.now()).toISOString();
+  const data = {
+    hangs: { rebootingSince: never },
+    off: { offSince: now },
+    on: { offSince: null, rebootingSince: null },
+  }[state];
+  await box.settle(box.api.patch(simulatedInstances, key, { type: "merge", body: { data } }));
+}
 
 async function taintsOf({ box }: Ward, name: string): Promise<string[]> {
   const found = (await box.list<KubeObject & { spec?: { taints?: Taint[] } }>(nodes)).find(

@@ -40,6 +40,8 @@ export type SimulatedInstance = {
   image?: string;
   /** Since when somebody wants it gone; absent: it runs. */
   terminatingSince?: Instant;
+  /** Since when it has no power, until somebody takes this away; absent: it has. */
+  offSince?: Instant;
   /** A reboot that is asked for and not over. */
   rebootingSince?: Instant;
   /** For whom the last one was: the same token is not rebooted for again. */
@@ -51,7 +53,7 @@ export type SimulatedInstance = {
 };
 
 /** The instants that change in an instance's life, by their key in the data. */
-export type InstanceMoment = "terminatingSince" | "rebootingSince" | "healedAt";
+export type InstanceMoment = "terminatingSince" | "offSince" | "rebootingSince" | "healedAt";
 
 const nodeNameMax = 63;
 
@@ -84,7 +86,7 @@ export function nodeLabelsOf({ labels, type, zone, capacityType }: SimulatedInst
 
 export function simulatedInstanceManifest(instance: SimulatedInstance): Manifest {
   const { name, cluster, claimUid, type, zone, capacityType, nodeClass, nodeName } = instance;
-  const { labels, capacity, allocatable, launchedAt, terminatingSince, rebootingSince, healedAt } = instance;
+  const { labels, capacity, allocatable, launchedAt, terminatingSince, offSince, rebootingSince, healedAt } = instance;
   const { rebootToken, rebootCount, image } = instance;
   return {
     apiVersion: "v1",
@@ -104,7 +106,7 @@ export function simulatedInstanceManifest(instance: SimulatedInstance): Manifest
       capacity: JSON.stringify(capacity),
       allocatable: JSON.stringify(allocatable),
       launchedAt: formatMicroTime(launchedAt),
-      ...moments({ terminatingSince, rebootingSince, healedAt }),
+      ...moments({ terminatingSince, offSince, rebootingSince, healedAt }),
       ...(image === undefined ? {} : { image }),
       ...(rebootToken === undefined ? {} : { rebootToken }),
       ...(rebootCount === undefined ? {} : { rebootCount: String(rebootCount) }),
@@ -139,6 +141,7 @@ export function parseSimulatedInstance(object: KubeObject): Parsed<SimulatedInst
     ...present({
       image: data.optionalText("image"),
       terminatingSince: data.instant("terminatingSince"),
+      offSince: data.instant("offSince"),
       rebootingSince: data.instant("rebootingSince"),
       rebootToken: data.optionalText("rebootToken"),
       rebootCount: data.count("rebootCount"),

@@ -147,6 +147,7 @@ describe("an instance that no claim knows", () => {
     ["is gone since the list was made", { state: "gone", seenAt: at("1h"), goneSince: at("1h") }, false],
     ["was ending before the list was made and is still in it", { state: "terminating", seenAt: at("1h") - 1 }, true],
     ["runs", { state: "running", seenAt: at("1h") }, true],
+    ["is off", { state: "off", seenAt: at("1h") }, true],
   ])("is asked to end again only if need be: it %s", (_, seen, isAsked) => {
     const decision = decide({ ...withStray(), instances: [{ providerID: "test:///stray", ...seen }] });
     expect(commandsOf(decision)).toEqual(isAsked ? ["delete-instance test:///stray"] : []);

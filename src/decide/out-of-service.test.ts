@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { aCondition, anAction, aNode, aPod, at, aWorld, type WorldOptions } from "../../test/builders.ts";
 import { outOfServiceByKey, outOfServiceTaint } from "../api/well-known.ts";
-import type { ActionView, NodeView } from "../snapshot/views.ts";
+import { formatTime } from "../api/time.ts";
+import type { ActionView, InstanceView, NodeView } from "../snapshot/views.ts";
 import { nothing } from "./decision.ts";
 import { outOfServiceRule } from "./out-of-service.ts";
 
@@ -58,8 +59,55 @@ describe("a rebooted node that is not Ready", () => {
     ["before this term has adopted the reboot", { actions: [aReboot({ spec: { epoch: 0 } })] }],
     ["without an action", { actions: [] }],
     ["that is gone", { nodes: [] }],
-  ])("is not declared so %s", (_, world) => expect(decide(world).commands).toEqual([]));
+  ])("is not declared so %s", (_, world) => expect(kinds(decide(world))).not.toContain("update-node"));
 });
+
+function kinds({ commands }: ReturnType<typeof decide>): readonly string[] {
+  return commands.map(({ kind }) => kind);
+}
+
+describe("a node that has not come back from its reboot", () => {
+  const nodes = [node({ bootID: "1" })];
+  const providerID = "test:///a";
+  const asking = { kind: "look-up-instance", providerID };
+  const begun = [aReboot({ status: { phase: "Running", bootID: "1", startedAt: formatTime(at("5m")) } })];
+  const seen = (state: InstanceView["state"], seenAt = at("20m")) =>
+    decide({ nodes, actions: begun, instances: [{ providerID, state, seenAt }] });
+
+  test("is asked about at its provider's while pods are stuck there", () => {
+    expect(decide({ nodes, actions: begun }).commands).toMatchObject([asking]);
+    expect(decide({ nodes, actions: begun, pods: [] })).toEqual(nothing);
+    expect(decide({ nodes: [node({ bootID: "1", providerID: "" })].map(withoutProviderID), actions: begun })).toEqual(
+      nothing,
+    );
+  });
+
+  test("is declared out of service once its machine is off, says the provider", () => {
+    expect(seen("off").commands).toMatchObject([
+      {
+        kind: "update-node",
+        why: expect.stringContaining("was off at 2026-01-01T00:20:00Z, says its provider") as string,
+      },
+    ]);
+  });
+
+  test.each<[string, ReturnType<typeof seen>]>([
+    ["while it runs", seen("running")],
+    ["while it is only being ended", seen("terminating")],
+  ])("is not declared so %s; it is asked about again half a minute later", (_, decision) => {
+    expect(decision).toMatchObject({ commands: [], wakeAt: at("20m") + 30_000 });
+  });
+
+  test("is not declared so by what was said before the reboot began", () => {
+    expect(seen("off", at("5m") - 1).commands).toMatchObject([asking]);
+    expect(seen("off", at("5m")).commands).toMatchObject([{ kind: "update-node" }]);
+  });
+});
+
+function withoutProviderID(view: NodeView): NodeView {
+  const { providerID: _said, ...rest } = view;
+  return rest;
+}
 
 function withoutBootID(view: NodeView): NodeView {
   const { bootID: _said, ...rest } = view;

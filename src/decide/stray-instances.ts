@@ -54,7 +54,7 @@ function heldBack(strays: readonly ListedInstance[], context: Context): Refusal 
 
 function isAnswered(providerID: string, { at }: InstanceListView, picture: Picture): boolean {
   const seen = picture.instance(providerID);
-  return seen !== undefined && seen.state !== "running" && seen.seenAt >= at;
+  return seen !== undefined && (seen.state === "terminating" || seen.state === "gone") && seen.seenAt >= at;
 }
 
 function readyNode({ providerID }: ListedInstance, picture: Picture): string | undefined {

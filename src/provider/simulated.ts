@@ -253,7 +253,7 @@ function listedInstance(object: KubeObject): Instance | ProviderError {
 }
 
 function asInstance(instance: SimulatedInstance): Instance {
-  const { cluster, claimUid, capacity, allocatable, launchedAt, terminatingSince, image } = instance;
+  const { cluster, claimUid, capacity, allocatable, launchedAt, image } = instance;
   return {
     providerID: providerIdOf(instance),
     createdAt: launchedAt,
@@ -263,8 +263,13 @@ function asInstance(instance: SimulatedInstance): Instance {
     capacity,
     allocatable,
     ...(image !== undefined && { imageID: image }),
-    state: terminatingSince === undefined ? "running" : "terminating",
+    state: stateOf(instance),
   };
+}
+
+function stateOf({ terminatingSince, offSince }: SimulatedInstance): Instance["state"] {
+  if (terminatingSince !== undefined) return "terminating";
+  return offSince === undefined ? "running" : "off";
 }
 
 function failure(error: ProviderError["error"], message: string): ProviderError {

@@ -53,6 +53,8 @@ class Player implements Machines {
   readonly #worker: Worker;
   /** Reboots that we have begun, by the instance's key. */
   readonly #rebootByKey = new Map<string, Instant>();
+  /** Those whose power we have cut. */
+  readonly #off = new Set<string>();
 
   constructor(options: MachinesOptions) {
     const { api, clock, failed } = options;
@@ -79,6 +81,7 @@ class Player implements Machines {
     if (parsed.ok) this.#options.kubelets.leave(parsed.value.nodeName);
     this.#worker.forget(key);
     this.#rebootByKey.delete(key);
+    this.#off.delete(key);
   }
 
   #classChanged(name: string): void {
@@ -118,11 +121,22 @@ class Player implements Machines {
     const { kubelets } = this.#options;
     const now = this.#now;
     if (now < life.joinsAt) return this.#lookAgain(key, life.joinsAt);
+    if (this.#isOff(key, instance)) return;
     if (!kubelets.has(instance.nodeName)) this.#join(instance, life.readyAt - now);
     const { ailments, changesAt } = ailmentsAt(life.illnesses, instance, now);
     kubelets.afflict(instance.nodeName, ailments);
     this.#lookAgain(key, changesAt);
     if (instance.rebootingSince !== undefined) await this.#reboot(key, object, { instance, life });
+  }
+
+  /** What comes back to power has booted anew. */
+  #isOff(key: string, { nodeName, offSince }: SimulatedInstance): boolean {
+    const { kubelets } = this.#options;
+    if (offSince !== undefined) {
+      kubelets.halt(nodeName);
+      this.#off.add(key);
+    } else if (this.#off.delete(key)) kubelets.reboot(nodeName, 0);
+    return offSince !== undefined;
   }
 
   /** Registers the node unless it is there: a player that was away finds its nodes again. */

@@ -245,9 +245,9 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
     ["cluster", "pool/p", "pool/q", "claim/a", "claim/b", "claim/c", "claim/h", "claim/n"],
   ],
   [
-    "an instance: its claim, the action on it, the cluster",
+    "an instance: its claim and node, the action on it, the cluster",
     p => p.setInstance({ providerID: "test:///a", state: "gone", seenAt: t0 }),
-    ["cluster", "claim/a", "action/going"],
+    ["cluster", "claim/a", "node/a", "action/going"],
   ],
   ["the list of instances: the cluster", p => p.setInstanceList({ at: t0, instances: [] }), ["cluster"]],
   [
@@ -266,9 +266,9 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   ],
   ["on a pod: the claim of its node", p => p.setFailure("pod/default/web", failure), ["claim/a"]],
   [
-    "on an instance: its claim and the cluster",
+    "on an instance: its claim and node, and the cluster",
     p => p.setFailure("instance/test:///c", failure),
-    ["claim/c", "cluster"],
+    ["claim/c", "node/c", "cluster"],
   ],
   [
     "on an action: as if it had changed",

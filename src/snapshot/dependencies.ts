@@ -298,8 +298,16 @@ export function concernedByProvider(picture: IndexedPicture): Subject[] {
 
 export function concernedByInstance(picture: IndexedPicture, providerID: string): Subject[] {
   const claims = picture.claimsWith(providerID);
-  const actions = claims.flatMap(({ name }) => picture.actionsOfClaim(name));
-  return ["cluster", ...claims.map(claimSubject), ...actions.map(actionSubject)];
+  // A reboot, also of a node without a claim, reads what its machine is said to be.
+  const nodes = picture.nodesWith(providerID);
+  const actions = [
+    ...claims.flatMap(({ name }) => picture.actionsOfClaim(name)),
+    ...nodes.flatMap(({ uid }) => picture.actionsOn(uid)),
+  ];
+  const nodeSubjects = nodes.map(({ name }) => `node/${name}` as const);
+  return [
+    ...new Set<Subject>(["cluster", ...claims.map(claimSubject), ...nodeSubjects, ...actions.map(actionSubject)]),
+  ];
 }
 
 /** What is destructive stops while the picture is stale, and goes on after. */

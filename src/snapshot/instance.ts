@@ -18,7 +18,8 @@ export type Instance = ListedInstance & {
   capacity: ResourceList;
   allocatable: ResourceList;
   imageID?: string;
-  state: "running" | "terminating";
+  /** `off`: the machine has no power and nothing runs on it; said only by a provider that knows. */
+  state: "running" | "off" | "terminating";
 };
 
 /** Why a provider could not. Unknown: it may have happened all the same. */

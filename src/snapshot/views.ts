@@ -174,7 +174,7 @@ export type SafetyView = {
 /** What the provider last said of an instance, and when. */
 export type InstanceView = {
   readonly providerID: string;
-  readonly state: "running" | "terminating" | "gone";
+  readonly state: "running" | "off" | "terminating" | "gone";
   readonly seenAt: Instant;
   /** Of a row of `gone` answers to a look-up, the first. */
   readonly goneSince?: Instant;
