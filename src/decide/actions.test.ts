@@ -374,6 +374,52 @@ describe("between the ledger and the first destructive call a reason still holds
     expect(judge([unknown], ofPool, { pools, provider: statesSick("30m") })).toBe(verdict);
   });
 
+  test.each<[string, NonNullable<NodePoolSpec["repair"]>, Partial<NodeActionSpec>, string]>([
+    [
+      "wants it gentle since",
+      { termination: "Graceful" },
+      { termination: "Forceful" },
+      "Repair: it is to go gently now",
+    ],
+    ["wants it gentle as before", { termination: "Graceful" }, { termination: "Graceful" }, "holds"],
+    ["wants it by force since", { termination: "Forceful" }, { termination: "Graceful" }, "holds"],
+    [
+      "adds up no more",
+      { flappingWindow: "0s" },
+      { evidence: [{ ...unknown, kind: "Flapping" }] },
+      "Repair: Ready=Unknown (Test) is not added up any more",
+    ],
+    ["adds up as before", {}, { evidence: [{ ...unknown, kind: "Flapping" }] }, "holds"],
+  ])("a repair whose pool %s", (_, asks, spec, verdict) => {
+    const pools = [aPool("web", { spec: { repair: asks } })];
+    expect(judge([unknown], ofPool, { pools, provider: statesSick("30m") }, spec)).toBe(verdict);
+  });
+
+  test("a repair by force that joined a gentle one is reason enough for force", () => {
+    const disk: Evidence = {
+      kind: "Condition",
+      conditionType: "Disk",
+      conditionStatus: "True",
+      since: formatTime(t0),
+      seenAt,
+    };
+    const joined = { action: "Repair", askedBy: { kind: "NodePool", name: "web" }, at: seenAt, message: "" } as const;
+    const sicker = { ...isSilent, conditions: [aCondition("Ready", "Unknown", reason), aCondition("Disk", "True")] };
+    const policies = [
+      { conditionType: "Disk", conditionStatus: "True", toleration: "0s", termination: "Forceful" } as const,
+    ];
+    const pools = [aPool("web", { spec: { repair: { termination: "Graceful", policies } } })];
+    const judged = (more: Partial<NodeActionSpec>) =>
+      judge(
+        [unknown],
+        { ...ofPool, node: sicker },
+        { pools, provider: statesSick("30m") },
+        { termination: "Forceful", ...more },
+      );
+    expect(judged({})).toBe("Repair: it is to go gently now");
+    expect(judged({ joined: [{ ...joined, evidence: [disk] }] })).toBe("holds");
+  });
+
   const reason = { since: at("30m"), reason: "Test" };
   const ofPool: Live = {
     node: { ...isSilent, conditions: [aCondition("Ready", "Unknown", reason)] },

@@ -59,16 +59,17 @@ function withdrawn({ action, policy, node }: NodeActionSpec, { picture }: Contex
 
 /** Why one reason of an action does not hold now. Asked before it joins what has begun, too: it may turn it into force. */
 export function doubtOf(
-  reason: Pick<NodeActionSpec, "action" | "askedBy" | "evidence">,
+  reason: Pick<NodeActionSpec, "action" | "askedBy" | "evidence" | "termination">,
   live: Live,
   context: Context,
 ): string | undefined {
   const { action, evidence } = reason;
+  const isForced = reason.termination === "Forceful";
   const { node, claim } = live;
   const pool = claim?.pool === undefined ? undefined : context.picture.pool(claim.pool);
   const isHeld = action === "Repair" && node !== undefined;
   const held = isHeld ? repairHold(ofNode({ node, claim, pool }), context.now) : undefined;
-  const unasked = isHeld && claim ? noLongerAsked(evidence, { node, claim }, context.picture) : undefined;
+  const unasked = isHeld && claim ? noLongerAsked(evidence, { node, claim, isForced }, context.picture) : undefined;
   const unplanned = node && claim ? lapsed(reason, { node, claim }, context) : undefined;
   // Several of them are put together into one sentence.
   const why = held?.message.replace(/\.$/, "") ?? contradiction(evidence, live, context) ?? unasked ?? unplanned;

@@ -65,7 +65,9 @@ export function deadlineOf({
 }
 
 /** The reasons of an action: its own, and those that joined it. */
-export function reasonsOf(spec: NodeActionSpec): readonly Pick<NodeActionSpec, "action" | "askedBy" | "evidence">[] {
+export function reasonsOf(
+  spec: NodeActionSpec,
+): readonly Pick<NodeActionSpec, "action" | "askedBy" | "evidence" | "termination">[] {
   return [spec, ...(spec.joined ?? [])];
 }
 

@@ -6,25 +6,34 @@ import { parseDuration } from "../api/time.ts";
 import type { Picture } from "../snapshot/picture.ts";
 import type { ClaimView, NodeView } from "../snapshot/views.ts";
 import { conditionOf } from "./conditions.ts";
-import { type RepairRules, rulesFor, rulingOn, type Treatment } from "./repair-policy.ts";
+import { type RepairRules, type Ruling, rulesFor, rulingOn, type Treatment } from "./repair-policy.ts";
 
-type Patient = { readonly node: NodeView; readonly claim: ClaimView };
+type Patient = {
+  readonly node: NodeView;
+  readonly claim: ClaimView;
+  /** It was to go by force: what is to go gently by now has to be asked for anew. */
+  readonly isForced: boolean;
+};
 
 /** Why nothing of the evidence makes it a repair any more; undefined: something does. */
 export function noLongerAsked(
   evidence: readonly Evidence[],
-  { node, claim }: Patient,
+  { node, claim, isForced }: Patient,
   picture: Picture,
 ): string | undefined {
   const rules = rulesFor(claim, picture);
   if (rules === undefined) return `NodePool ${claim.pool} is not there to say what follows`;
   if (rules.pool?.invalid !== undefined) return `NodePool ${rules.pool.name} cannot be understood`;
-  const whys = evidence.map(one => notAskedFor(one, node, rules));
+  const whys = evidence.map(one => notAskedFor(one, { node, isForced }, rules));
   return whys.includes(undefined) ? undefined : whys.join("; ");
 }
 
-function notAskedFor(evidence: Evidence, node: NodeView, rules: RepairRules): string | undefined {
-  if (evidence.kind === "NeverReady") return notEnabled(rules.repair);
+function notAskedFor(
+  evidence: Evidence,
+  { node, isForced }: Omit<Patient, "claim">,
+  rules: RepairRules,
+): string | undefined {
+  if (evidence.kind === "NeverReady") return notSo(rules.repair, isForced);
   if (evidence.kind !== "Condition" && evidence.kind !== "Flapping") return undefined;
   const condition = conditionOf(node.conditions, evidence.conditionType ?? "");
   // What is not there is the evidence's own affair.
@@ -35,7 +44,17 @@ function notAskedFor(evidence: Evidence, node: NodeView, rules: RepairRules): st
   const borne = parseDuration(evidence.toleration ?? "0s");
   const isLonger = !ruling.toleration.ok || !borne.ok || ruling.toleration.value > borne.value;
   if (isLonger) return `${state} is borne for longer now (${ruling.place.path ?? ruling.place.kind})`;
-  return notEnabled(ruling.treatment);
+  if (evidence.kind === "Flapping" && !isAddedUp(ruling)) return `${state} is not added up any more`;
+  return notSo(ruling.treatment, isForced);
+}
+
+function isAddedUp({ toleration, flappingWindow }: Ruling): boolean {
+  return flappingWindow.ok && toleration.ok && flappingWindow.value >= toleration.value;
+}
+
+function notSo(treatment: Pick<Treatment, "mode" | "termination">, isForced: boolean): string | undefined {
+  const isGentle = isForced && treatment.termination === "Graceful";
+  return notEnabled(treatment) ?? (isGentle ? "it is to go gently now" : undefined);
 }
 
 function notEnabled({ mode }: Pick<Treatment, "mode">): string | undefined {
