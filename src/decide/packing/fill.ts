@@ -16,16 +16,14 @@ import type { State } from "./template.ts";
 const weighed = 64;
 
 // As long as many are going to follow they can make up for any choice: so many times over it is made with care.
-const choices = 16;
+const choices = 8;
 const weighedAhead = 16;
-
-type Pick = { one: PodClass; state: State };
 
 /** Says whether room is left that some pods would fit in, were it not for rules. */
 export function fill(search: Search, opening: Opening): boolean {
   const { node, type } = opening;
   const { pending } = search;
-  const filling: Filling = { node, type, refused: new Set(), taken: new Set() };
+  const filling: Filling = { node, type, refused: new Set(), taken: new Set(), state: node.state };
   const choice = choiceIn(search, search.rooms(node.template)[type] ?? new Float64Array(0), node.used);
   const seat = { node, target: targetOf(node), drawn: new Float64Array(pending.table.stride) };
   let isRoomy = false;
@@ -33,23 +31,22 @@ export function fill(search: Search, opening: Opening): boolean {
     const row = choose(search, choice);
     const size = pending.sizes[row];
     if (size === undefined) break;
-    const pick = firstOf(search, size.classes, filling);
-    if (pick === undefined) {
+    const one = firstOf(search, size.classes, filling);
+    if (one === undefined) {
       isRoomy = true;
       drop(choice);
       continue;
     }
-    const { one, state } = pick;
     // What can go on nodes that exist now that others are placed goes there.
     if (one.kind.isShifting && hostsTake(search, one)) continue;
     if (filling.taken.has(one.kind)) {
-      node.state = state;
+      node.state = filling.state;
       const count = Math.min(one.pods.length, countOf(choice, row), choice.isOnly ? one.pods.length : choice.ahead);
       search.draw(one, seat, count);
       take(choice, row, count);
       continue;
     }
-    search.put(one, node, state);
+    search.put(one, node, filling.state);
     take(choice, row, 1);
   }
   search.settle(seat);
@@ -110,7 +107,20 @@ function choiceIn(search: Search, whole: Amounts, used: Amounts): Choice {
     perPod[r] = count / (demand[r] ?? 0);
   }
   const scans = lanes.map(lane => ({ lane, next: 0, rows: new Int32Array(most), count: 0 }));
-  return { table, free, gains, scale, perPod, scans, row: -1, scan: undefined, at: 0, waste: 0, isOnly: false, ahead: 1 };
+  return {
+    table,
+    free,
+    gains,
+    scale,
+    perPod,
+    scans,
+    row: -1,
+    scan: undefined,
+    at: 0,
+    waste: 0,
+    isOnly: false,
+    ahead: 1,
+  };
 }
 
 /** The row of the best size, or -1. */
@@ -121,7 +131,9 @@ function choose(search: Search, choice: Choice): number {
   choice.scan = undefined;
   choice.row = -1;
   choice.waste = Number.POSITIVE_INFINITY;
-  for (const scan of choice.scans) {
+  for (let lane = 0; lane < choice.scans.length; lane++) {
+    // Within bounds.
+    const scan = choice.scans[lane] as Scan;
     weigh(scan, most, choice);
     count += scan.count;
   }
@@ -224,9 +236,9 @@ export function topUp(search: Search, { node, type }: Opening, one: PodClass): v
       const amount = amounts[r] ?? 0;
       if (amount > 0 && amount > (room[r] ?? 0) - (node.used[r] ?? 0)) return;
     }
-    const pick = firstOf(search, [one], { node, type, refused: new Set(), taken: new Set() });
-    if (pick === undefined) return;
-    search.put(one, node, pick.state);
+    const filling = { node, type, refused: new Set<number>(), taken: new Set<Kind>(), state: node.state };
+    if (firstOf(search, [one], filling) === undefined) return;
+    search.put(one, node, filling.state);
   }
 }
 
@@ -242,29 +254,38 @@ type Filling = {
   readonly refused: Set<number>;
   /** Plain kinds of which a pod was taken: as it was, all of them can be. */
   readonly taken: Set<Kind>;
+  /** What taking the pod leaves possible. */
+  state: State;
 };
 
-function firstOf(search: Search, classes: readonly PodClass[], filling: Filling): Pick | undefined {
-  const { node, type, refused, taken } = filling;
-  const { minValues } = node.template;
-  const holds = (state: State) => Number.isFinite(state.priceByType[type] ?? Number.POSITIVE_INFINITY);
-  for (const one of classes) {
-    if (one.pods.length === 0) continue;
+/** The class of which a pod can be taken, and under which state. */
+function firstOf(search: Search, classes: readonly PodClass[], filling: Filling): PodClass | undefined {
+  const { node, taken } = filling;
+  for (let index = 0; index < classes.length; index++) {
+    const one = classes[index];
+    if (one === undefined || one.pods.length === 0) continue;
     // The state has become narrower since at most, and what it asks for is part of it.
-    if (taken.has(one.kind)) return { one, state: node.state };
-    if (refused.has(one.kind.id)) continue;
-    search.work += 2;
-    const state = search.isTolerated(one.kind, node)
-      ? admit(one.kind, node, { around: search.around, holds })
-      : "taints";
-    if (typeof state === "string") {
-      refused.add(one.kind.id);
-      continue;
-    }
-    if (minValues.length > 0 && tooFewValues(node, state, sum(node.used, one.size.amounts)) !== undefined) continue;
-    if (search.isInUse(one.kind)) continue;
-    if (minValues.length === 0 && isPlain(one.kind)) taken.add(one.kind);
-    return { one, state };
+    const state = taken.has(one.kind) ? node.state : admitted(search, one, filling);
+    if (state === undefined) continue;
+    filling.state = state;
+    return one;
   }
   return undefined;
+}
+
+function admitted(search: Search, one: PodClass, { node, type, refused, taken }: Filling): State | undefined {
+  const { minValues } = node.template;
+  if (refused.has(one.kind.id)) return undefined;
+  const holds = (state: State) => Number.isFinite(state.priceByType[type] ?? Number.POSITIVE_INFINITY);
+  search.work += 2;
+  const state = search.isTolerated(one.kind, node) ? admit(one.kind, node, { around: search.around, holds }) : "taints";
+  if (typeof state === "string") {
+    refused.add(one.kind.id);
+    return undefined;
+  }
+  if (minValues.length > 0 && tooFewValues(node, state, sum(node.used, one.size.amounts)) !== undefined)
+    return undefined;
+  if (search.isInUse(one.kind)) return undefined;
+  if (minValues.length === 0 && isPlain(one.kind)) taken.add(one.kind);
+  return state;
 }

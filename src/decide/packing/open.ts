@@ -99,22 +99,37 @@ const many = 50;
 /** Of more sizes than this a trial costs more than it saves. */
 const sizesMax = 64;
 
+type Promising = { readonly type: number; readonly value: number };
+
 /** Of the types whose room is worth most, the one that what is left fills best for the price it then has. */
 function bestFilled(search: Search, { node, state, amounts, share }: Choice, exact: Float64Array): number {
   const rooms = search.rooms(node.template);
-  const values = Array.from(state.byPrice)
-    .filter(type => typeFits(node, type, amounts))
-    .map(type => ({ type, value: worthIn(exact, rooms[type] ?? amounts, share) / priceIn(state, type) }))
-    .sort((a, b) => b.value - a.value || priceIn(state, b.type) - priceIn(state, a.type) || a.type - b.type);
   let best = -1;
   let most = -1;
-  for (const { type, value } of values.slice(0, tried)) {
+  for (const { type, value } of mostPromising(search, { node, state, amounts, share }, exact)) {
     if (value <= most) break;
     const room = rooms[type] ?? amounts;
     const gained = holdsMany(search, room) ? value : filledValue(search, { node, state, amounts }, { room, exact });
     if (gained <= most * (1 + 1e-9)) continue;
     best = type;
     most = gained;
+  }
+  return best;
+}
+
+/** The types whose room is worth most for their price, the best first; of equals the larger. */
+function mostPromising(search: Search, { node, state, amounts, share }: Choice, exact: Float64Array): Promising[] {
+  const rooms = search.rooms(node.template);
+  const best: Promising[] = [];
+  for (const type of state.byPrice) {
+    if (!typeFits(node, type, amounts)) continue;
+    const value = worthIn(exact, rooms[type] ?? amounts, share) / priceIn(state, type);
+    if (best.length === tried && value < (best[tried - 1]?.value ?? 0)) continue;
+    const at = best.findIndex(
+      other => value > other.value || (value === other.value && priceIn(state, type) > priceIn(state, other.type)),
+    );
+    best.splice(at < 0 ? best.length : at, 0, { type, value });
+    if (best.length > tried) best.pop();
   }
   return best;
 }

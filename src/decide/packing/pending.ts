@@ -78,11 +78,12 @@ export class Pending {
   readonly #lookBySpec = new Map<Pod["spec"], Look>();
   readonly #limitByCount = new Map<Count, HostLimit>();
 
-  constructor(picture: Picture) {
+  /** For no more pods than `most`. */
+  constructor(picture: Picture, most: number) {
     this.#picture = picture;
     this.demand = new Float64Array(picture.space.names.length);
     this.#scratch = new Float64Array(picture.space.names.length);
-    this.table = new SizeTable(picture.space.names.length);
+    this.table = new SizeTable(picture.space.names.length, most);
   }
 
   /** Add all, `sort`, then `close`. Says how far it came: not beyond the first of a kind. */
@@ -118,12 +119,13 @@ export class Pending {
   }
 
   *sort(effort: Effort): Generator<void, void> {
-    for (const { classes } of this.sizes) {
-      for (const one of classes) {
-        if (one.pods.length < 2) continue;
+    for (let row = 0; row < this.sizes.length; row++) {
+      const classes = this.sizes[row]?.classes ?? [];
+      for (let index = 0; index < classes.length; index++) {
+        const one = classes[index];
+        if (one === undefined || one.pods.length < 2) continue;
         const sorted = yield* sortedInSlices(one.pods, lastFirst, effort);
-        one.pods.splice(0);
-        for (const pod of sorted) one.pods.push(pod);
+        for (let place = 0; place < sorted.length; place++) one.pods[place] = sorted[place] as Pod;
       }
     }
   }
@@ -136,8 +138,12 @@ export class Pending {
     let entered = 0;
     let isWhole = false;
     try {
-      for (const { classes } of this.sizes) {
-        for (const one of classes) this.#enter(one, one.pods.length);
+      while (entered < this.sizes.length) {
+        const classes = this.sizes[entered]?.classes ?? [];
+        for (let index = 0; index < classes.length; index++) {
+          const one = classes[index];
+          if (one !== undefined) this.#enter(one, one.pods.length);
+        }
         effort.work += 0.3 * classes.length;
         if (++entered % 256 === 0) yield;
       }
@@ -170,6 +176,8 @@ export class Pending {
     const order = yield* this.table.arrange(worthOf, effort);
     const { sizes } = this;
     const classesByRank = new Map<number, PodClass[]>();
+    let ranked: PodClass[] = [];
+    let lastRank = -1;
     this.sizes = [];
     for (let row = 0; row < order.length; row++) {
       // Each place of the order is that of a size.
@@ -177,13 +185,16 @@ export class Pending {
       const { classes } = size;
       size.row = row;
       this.sizes.push(size);
-      for (const one of classes) one.floor = this.#hostFloorOf(one.kind);
+      for (let index = 0; index < classes.length; index++) this.#setFloor(classes[index]);
       if (classes.length > 1) classes.splice(0, classes.length, ...(yield* sortedInSlices(classes, byFloor, effort)));
-      for (const one of classes) {
+      for (let index = 0; index < classes.length; index++) {
+        // Within bounds.
+        const one = classes[index] as PodClass;
         const rank = 2 * one.floor + (one.kind.asks.length > 0 ? 1 : 0);
-        const ranked = classesByRank.get(rank);
-        if (ranked === undefined) classesByRank.set(rank, [one]);
-        else ranked.push(one);
+        if (rank !== lastRank) ranked = classesByRank.get(rank) ?? [];
+        if (ranked.length === 0) classesByRank.set(rank, ranked);
+        lastRank = rank;
+        ranked.push(one);
       }
       effort.work += 0.2 * classes.length;
       if (row % 256 === 255) yield;
@@ -239,19 +250,25 @@ export class Pending {
     return floor;
   }
 
-  #hostFloorOf(kind: Kind): number {
-    let floor = 0;
-    for (const { count } of kind.hostLimits) {
+  #setFloor(one: PodClass | undefined): void {
+    if (one === undefined || one.kind.hostLimits.length === 0) return;
+    for (const { count } of one.kind.hostLimits) {
       const limit = this.#limitByCount.get(count);
-      if (limit !== undefined) floor = Math.max(floor, Math.ceil(limit.left / limit.perHost));
+      if (limit !== undefined) one.floor = Math.max(one.floor, Math.ceil(limit.left / limit.perHost));
     }
-    return floor;
   }
 
   #enter(one: PodClass, by: number): void {
     const { asks, hostLimits } = one.kind;
     this.drew(one.size.row, -by);
-    for (const { counter } of asks) counter.pending += by;
+    if (asks.length > 0) for (const { counter } of asks) counter.pending += by;
+    if (hostLimits.length > 0) this.#limit(hostLimits, by);
+    const { cells, stride } = this.table;
+    const start = one.size.row * stride;
+    for (let r = 0; r < stride; r++) this.demand[r] = (this.demand[r] ?? 0) + by * (cells[start + r] ?? 0);
+  }
+
+  #limit(hostLimits: Kind["hostLimits"], by: number): void {
     for (const { count, perHost } of hostLimits) {
       const limit = this.#limitByCount.get(count);
       if (limit === undefined) {
@@ -262,9 +279,6 @@ export class Pending {
       // Whoever allows the most of them to be together: fewer hosts are not forced by anybody, whoever was met first.
       limit.perHost = Math.max(limit.perHost, perHost);
     }
-    const { cells, stride } = this.table;
-    const start = one.size.row * stride;
-    for (let r = 0; r < stride; r++) this.demand[r] = (this.demand[r] ?? 0) + by * (cells[start + r] ?? 0);
   }
 }
 
@@ -317,12 +331,15 @@ function commonMeasure(a: number, b: number): number {
   return a;
 }
 
+// The oldest is the next. Of the same age those with shorter names come first, so that numbered ones are in their order
+// already, as whoever made them lists them.
 function lastFirst(a: Pod, b: Pod): number {
   const one = a.metadata;
   const other = b.metadata;
   if (one.creationTimestamp !== other.creationTimestamp) {
     return (one.creationTimestamp ?? "") < (other.creationTimestamp ?? "") ? 1 : -1;
   }
+  if (one.name.length !== other.name.length) return other.name.length - one.name.length;
   if (one.name !== other.name) return one.name < other.name ? 1 : -1;
   return podKey(a) < podKey(b) ? 1 : -1;
 }
@@ -341,7 +358,7 @@ const looks = 64;
 
 /** All pods of a list, in slices. */
 export function* gathered(picture: Picture, pods: readonly Pod[], effort: Effort): Generator<void, Pending> {
-  const pending = new Pending(picture);
+  const pending = new Pending(picture, pods.length);
   for (let from = 0; from < pods.length; ) {
     const to = pending.addSome(pods, from, Math.min(from + looks, pods.length));
     effort.work += 2 + (to - from) + picture.effort();

@@ -6,16 +6,19 @@ import { explain } from "./explain.ts";
 import { type OpenNode, possibleTypes, sum } from "./node-view.ts";
 import type { PodClass } from "./pending.ts";
 import type { Effort } from "./effort.ts";
-import type { Search } from "./search.ts";
+import type { Placed, Search } from "./search.ts";
 import type { State } from "./template.ts";
 import { toRequirements } from "./value-set.ts";
 
 export function* answerOf(search: Search, stuck: readonly PodClass[], effort: Effort): Generator<void, Answer> {
   const placements: Placement[] = [];
-  for (const { pod, kind, target } of search.placed) {
+  for (let index = 0; index < search.placed.length; index++) {
+    // Within bounds.
+    const { pod, kind, target } = search.placed[index] as Placed;
     placements.push({ pod, target, relaxed: kind.wishes.relaxed });
-    effort.work += 0.5;
-    if (placements.length % 1024 === 0) yield;
+    if (index % 1024 !== 1023) continue;
+    effort.work += 200;
+    yield;
   }
   const newNodes = yield* described(search, effort);
   const unplaced: Unplaced[] = [];

@@ -346,10 +346,12 @@ export class Search {
 }
 
 function inWholes(room: Amounts, grain: Amounts): Amounts {
-  return Float64Array.from(room, (amount, r) => {
+  const wholes = new Float64Array(room.length);
+  for (let r = 0; r < room.length; r++) {
     const one = grain[r] ?? 0;
-    return one > 0 ? Math.floor(amount / one) * one : amount;
-  });
+    wholes[r] = one > 0 ? Math.floor((room[r] ?? 0) / one) * one : (room[r] ?? 0);
+  }
+  return wholes;
 }
 
 export function targetOf({ claim, index }: OpenNode): Target {

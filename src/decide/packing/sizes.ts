@@ -5,30 +5,30 @@ import type { Effort } from "./effort.ts";
 import type { Amounts } from "./resources.ts";
 import { sortedNumbers } from "./sliced-sort.ts";
 
-const rowsAtFirst = 32;
-
 export class SizeTable {
   /** Resources a row. */
   stride: number;
   /** Row after row, what one pod of it asks for. */
   cells: Float64Array;
   /** By row, the pods that are not placed. */
-  left = new Int32Array(rowsAtFirst);
+  left: Int32Array;
   count = 0;
   /** By hash, or in the next place that is free: rows, counted from one. */
-  #slots = new Int32Array(2 * rowsAtFirst);
+  #slots: Int32Array;
 
-  constructor(stride: number) {
+  /** For no more rows than `most`. */
+  constructor(stride: number, most: number) {
     this.stride = stride;
-    this.cells = new Float64Array(rowsAtFirst * stride);
+    this.cells = new Float64Array(most * stride);
+    this.left = new Int32Array(most);
+    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * most + 1)));
   }
 
   /** The row of these amounts: the next one, if nobody asked for them before. */
   row(amounts: Amounts): number {
     if (amounts.length > this.stride) this.widen(amounts.length);
-    if (this.count === this.left.length) this.#lengthen();
     const mask = this.#slots.length - 1;
-    for (let slot = hashOf(amounts, 0, amounts.length) & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = hashOf(amounts) & mask; ; slot = (slot + 1) & mask) {
       const row = (this.#slots[slot] ?? 0) - 1;
       if (row < 0) {
         this.#slots[slot] = ++this.count;
@@ -82,10 +82,14 @@ export class SizeTable {
   // The value, coarsely, and the row in one number: those are sorted at a tenth of the price of sorting by comparing. Only
   // rows of the same coarse value are compared.
   *#order(values: Float64Array, effort: Effort): Generator<void, Int32Array> {
-    const most = values.reduce((max, value) => Math.max(max, value), 0);
+    let most = 0;
+    for (let row = 0; row < values.length; row++) most = Math.max(most, values[row] ?? 0);
     const rowsMax = 2 ** Math.ceil(Math.log2(values.length + 1));
     const scale = most > 0 ? (2 ** 52 / rowsMax - 1) / most : 0;
-    const keys = values.map((value, row) => Math.floor((most - value) * scale) * rowsMax + row);
+    const keys = new Float64Array(values.length);
+    for (let row = 0; row < keys.length; row++) {
+      keys[row] = Math.floor((most - (values[row] ?? 0)) * scale) * rowsMax + row;
+    }
     effort.work += keys.length * 0.1;
     yield;
     const sorted = yield* sortedNumbers(keys, effort);
@@ -97,7 +101,8 @@ export class SizeTable {
       order[place] = key - own * rowsMax;
       if (own === coarse) continue;
       if (place - start > 1) this.#compare(order, values, { start, end: place });
-      [start, coarse] = [place, own];
+      start = place;
+      coarse = own;
     }
     if (order.length - start > 1) this.#compare(order, values, { start, end: order.length });
     effort.work += order.length * 0.1;
@@ -120,32 +125,17 @@ export class SizeTable {
     for (let r = 0; r < stride; r++) if (cells[row * stride + r] !== (amounts[r] ?? 0)) return false;
     return true;
   }
-
-  #lengthen(): void {
-    const { cells, left, stride, count } = this;
-    this.cells = new Float64Array(4 * count * stride);
-    this.cells.set(cells);
-    this.left = new Int32Array(4 * count);
-    this.left.set(left);
-    this.#slots = new Int32Array(8 * count);
-    const mask = this.#slots.length - 1;
-    for (let row = 0; row < count; row++) {
-      let slot = hashOf(cells, row * stride, (row + 1) * stride) & mask;
-      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
-      this.#slots[slot] = row + 1;
-    }
-  }
 }
 
 /** Equal for equal amounts, and rarely else. What is none says nothing: rows may become wider. */
-function hashOf(cells: Float64Array, start: number, end: number): number {
+function hashOf(amounts: Amounts): number {
   let hash = 0;
-  for (let at = start; at < end; at++) {
-    const amount = cells[at] ?? 0;
+  for (let r = 0; r < amounts.length; r++) {
+    const amount = amounts[r] ?? 0;
     if (amount === 0) continue;
     // In two halves, for memory in bytes is more than 32 bits hold; and what is mixed high up comes down, for the amounts
     // of memory are mostly zeros in their low bits.
-    hash = Math.imul(hash ^ amount ^ (amount / 0x1_0000_0000), 0x9e37_79b1) + (at - start);
+    hash = Math.imul(hash ^ amount ^ (amount / 0x1_0000_0000), 0x9e37_79b1) + r;
     hash ^= hash >>> 15;
   }
   return Math.imul(hash, 0x85eb_ca6b) >>> 13;

@@ -258,12 +258,16 @@ export class Template {
   #offered(key: string): (ValueSet | undefined)[] {
     let sets = this.#setsByKey.get(key);
     if (sets === undefined) {
-      const byOffer = this.#offeredByKey.get(key) ?? [];
+      const byOffer = this.#offeredByKey.get(key);
       const met = new Map<ValueSet, Map<ValueSet, ValueSet>>();
       sets = [];
-      for (let offer = 0; offer < this.offerType.length; offer++) {
-        const ofType = this.typeSets[this.offerType[offer] ?? 0]?.get(key);
-        const own = byOffer[offer];
+      let ofType: ValueSet | undefined;
+      for (let offer = 0, type = -1; offer < this.offerType.length; offer++) {
+        if (this.offerType[offer] !== type) {
+          type = this.offerType[offer] ?? 0;
+          ofType = this.typeSets[type]?.get(key);
+        }
+        const own = byOffer?.[offer];
         sets.push(ofType && own ? metWith(met, ofType, own) : (ofType ?? own));
       }
       this.#setsByKey.set(key, sets);

@@ -49,12 +49,9 @@ type Market = { readonly rooms: Rooms; readonly demand: Amounts };
 type Prices = Float64Array<ArrayBuffer>;
 
 function peakBetween(a: Prices, b: Prices, { rooms, demand }: Market): Prices {
-  const mixed = new Float64Array(a.length);
-  const mix = (share: number) => {
-    for (let r = 0; r < mixed.length; r++) mixed[r] = (1 - share) * (a[r] ?? 0) + share * (b[r] ?? 0);
-    return mixed;
-  };
-  const floor = (share: number) => dot(mix(share), demand) / (ratioOf(mixed, rooms) || 1);
+  const lines = linesBetween(a, b, rooms);
+  const [atA, atB] = [dot(a, demand), dot(b, demand)];
+  const floor = (share: number) => ((1 - share) * atA + share * atB) / (highest(lines, share) || 1);
   let [low, high] = [0, 1];
   for (let step = 0; step < narrowings; step++) {
     const third = (high - low) / 3;
@@ -62,7 +59,54 @@ function peakBetween(a: Prices, b: Prices, { rooms, demand }: Market): Prices {
     else high -= third;
   }
   const peaks = [0, (low + high) / 2, 1].map(share => ({ share, value: floor(share) }));
-  return scaled(mix(peaks.reduce((one, other) => (other.value > one.value ? other : one)).share), rooms);
+  const { share } = peaks.reduce((one, other) => (other.value > one.value ? other : one));
+  const mixed = a.map((price, r) => (1 - share) * price + share * (b[r] ?? 0));
+  return scaled(mixed, rooms);
+}
+
+/** What machines are worth for their price at either end of a mixture, two numbers each: between them it is a line. */
+function linesBetween(a: Prices, b: Prices, { cells, prices, stride }: Rooms): Float64Array {
+  const lines = new Float64Array(2 * prices.length);
+  let best = 0;
+  for (let row = 0; row < prices.length; row++) {
+    let atA = 0;
+    let atB = 0;
+    for (let r = 0; r < stride; r++) {
+      const amount = cells[row * stride + r] ?? 0;
+      atA += (a[r] ?? 0) * amount;
+      atB += (b[r] ?? 0) * amount;
+    }
+    lines[2 * row] = atA / (prices[row] ?? 1);
+    lines[2 * row + 1] = atB / (prices[row] ?? 1);
+    if (sumAt(lines, row) > sumAt(lines, best)) best = row;
+  }
+  return above(lines, best);
+}
+
+function sumAt(lines: Float64Array, row: number): number {
+  return (lines[2 * row] ?? 0) + (lines[2 * row + 1] ?? 0);
+}
+
+/** Without those that lie below one line all the way: they are most, and never the highest. */
+function above(lines: Float64Array, best: number): Float64Array {
+  const bestA = lines[2 * best] ?? 0;
+  const bestB = lines[2 * best + 1] ?? 0;
+  const kept = [bestA, bestB];
+  for (let at = 0; at < lines.length; at += 2) {
+    const atA = lines[at] ?? 0;
+    const atB = lines[at + 1] ?? 0;
+    if (atA > bestA || atB > bestB) kept.push(atA, atB);
+  }
+  return Float64Array.from(kept);
+}
+
+function highest(lines: Float64Array, share: number): number {
+  let most = 0;
+  for (let at = 0; at < lines.length; at += 2) {
+    const value = (1 - share) * (lines[at] ?? 0) + share * (lines[at + 1] ?? 0);
+    if (value > most) most = value;
+  }
+  return most;
 }
 
 /** As high as they can be without any machine being worth more than it costs. */
@@ -86,9 +130,10 @@ function ratioOf(prices: Prices, { cells, prices: asked, stride }: Rooms): numbe
 function roomsOf(machines: readonly Machine[], stride: number): Rooms {
   const cells = new Float64Array(machines.length * stride);
   const prices = new Float64Array(machines.length);
-  for (const [row, { room, price }] of machines.entries()) {
-    prices[row] = Math.max(price, Number.MIN_VALUE);
+  let row = 0;
+  for (const { room, price } of machines) {
     for (let r = 0; r < stride; r++) cells[row * stride + r] = room[r] ?? 0;
+    prices[row++] = Math.max(price, Number.MIN_VALUE);
   }
   return { cells, prices, stride };
 }
