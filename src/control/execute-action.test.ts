@@ -214,7 +214,7 @@ describe("start-action", () => {
   ] as const)("is given up when %s, with the reason, and deletes nothing", async (_, meanwhile, why) => {
     const { execution, start } = await aScene();
     await meanwhile(execution);
-    expect(await execution.execute(start)).toEqual({ result: "done" });
+    expect(await execution.execute(start)).toEqual({ result: "done", note: expect.stringMatching(why) });
     const { status } = await read(execution);
     expect(status).toMatchObject({ phase: "Abandoned", finishedAt: time, outcome: expect.stringMatching(why) });
     expect((await readClaim(execution))?.metadata).not.toHaveProperty("deletionTimestamp");
@@ -235,7 +235,7 @@ describe("start-action", () => {
     const renewTime = "2026-01-01T00:00:00.000000Z";
     const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "n" }, spec: { renewTime } };
     await execution.settle(execution.server.create(leases, { namespace: "kube-node-lease" }, lease));
-    expect(await execution.execute(start)).toEqual({ result: "done" });
+    expect(await execution.execute(start)).toMatchObject({ result: "done", note: expect.stringContaining("alive") });
     expect((await read(execution)).status).toMatchObject({
       phase: "Abandoned",
       outcome: expect.stringContaining("alive"),
@@ -287,7 +287,7 @@ describe("start-action", () => {
       const action = (await execution.get<Action>(actions, `down-${name}`)) as Action;
       starts.push({ kind: "start-action", action: targetOf(action), why: "" });
     }
-    expect(await Promise.all(starts.map(start => execution.execute(start)))).toEqual([
+    expect(await Promise.all(starts.map(start => execution.execute(start)))).toMatchObject([
       { result: "done" },
       { result: "done" },
     ]);
@@ -371,7 +371,7 @@ describe("start-action", () => {
       new EmbeddedExecution({ get }),
     );
     execution.see(claims, await execution.patch(claims, "c", { status: { providerID: "i" } }));
-    expect(await execution.execute(start)).toEqual({ result: "done" });
+    expect(await execution.execute(start)).toMatchObject({ result: "done" });
     expect((await read(execution)).status?.phase).toBe(phase);
   });
 

@@ -130,7 +130,7 @@ describe("the start of a reboot", () => {
   ])("is given up when %s", async (_, meanwhile, why) => {
     const { execution, start } = await aScene();
     await meanwhile(execution);
-    expect(await execution.execute(start)).toEqual({ result: "done" });
+    expect(await execution.execute(start)).toMatchObject({ result: "done", note: expect.stringMatching(why) });
     expect(await statusOf(execution)).toMatchObject({ phase: "Abandoned", outcome: expect.stringMatching(why) });
     expect(await statusOf(execution)).not.toHaveProperty("startedAt");
   });

@@ -42,7 +42,7 @@ export async function startAction(
   const why = isDeleting ? undefined : doubt(action, live, execution);
   if (why !== undefined) {
     await writeProgress(action, { phase: "Abandoned", outcome: why, waitingFor: null }, execution);
-    return done;
+    return { result: "done", note: `given up: ${why}` };
   }
   if (action.spec.method === "Terminate" && live.claim !== undefined && !isDeleting) {
     await deleteClaim(action.spec, live.claim, execution);

@@ -22,6 +22,16 @@ const update = (phase: "Done" | "Abandoned"): Command => ({
 
 const told = (command: Command, outcome: Outcome = done) => accountLine({ at, event: "ended", command, outcome });
 
+test("what was given up at the last look is told", () => {
+  const start: Command = { kind: "start-action", action: { name: "repair-n1", uid: "a1" }, why };
+  expect(told(start, { result: "done", note: "given up: it is Ready now" })).toEqual({
+    tone: "failed",
+    object: "repair-n1",
+    message: "not begun, given up: it is Ready now.",
+  });
+  expect(told(start)).toBeUndefined();
+});
+
 test.each<[Command, object]>([
   [
     { kind: "create-claim", manifest, why },

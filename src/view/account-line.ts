@@ -16,7 +16,9 @@ export type AccountLine = {
 export function accountLine(entry: JournalEntry): AccountLine | undefined {
   switch (entry.event) {
     case "ended":
-      return entry.outcome.result === "done" ? doneLine(entry.command) : failedLine(entry.command, entry.outcome);
+      return entry.outcome.result === "done"
+        ? (insteadLine(entry.command, entry.outcome) ?? doneLine(entry.command))
+        : failedLine(entry.command, entry.outcome);
     case "refused": {
       const { subject, message, until, liftedBy } = entry.refusal;
       return {
@@ -31,6 +33,11 @@ export function accountLine(entry: JournalEntry): AccountLine | undefined {
     default:
       return undefined;
   }
+}
+
+function insteadLine(command: Command, { note }: { readonly note?: string }): AccountLine | undefined {
+  if (command.kind !== "start-action" || note === undefined) return undefined;
+  return { tone: "failed", object: command.action.name, message: `not begun, ${note}.` };
 }
 
 function doneLine(command: Command): AccountLine | undefined {

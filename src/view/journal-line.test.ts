@@ -53,6 +53,13 @@ test.each<[Command, string]>([
   expect(journalLine(ended(command, { result: "done" })).message).toBe(message);
 });
 
+test("what was not done after all is not told as done", () => {
+  const start: Command = { kind: "start-action", action, why };
+  expect(journalLine(ended(start, { result: "done", note: "given up: it is Ready now" })).message).toBe(
+    "Did not start action/repair-n1, given up: it is Ready now. It was to be: So.",
+  );
+});
+
 describe("what is told only to those who ask for details", () => {
   const why = "It is time.";
   const status: Command = { kind: "update-claim", claim, resourceVersion: "1", status: { nodeName: "n" }, why };

@@ -54,15 +54,17 @@ function ended(command: Command, outcome: Outcome): LogLine {
       fields: { ...fields, reason },
     };
   }
-  const message = result === "done" ? doneMessage(command) : command.why;
+  const message = result === "done" ? doneMessage(command, outcome.note) : command.why;
   return { level: result === "done" && isNews(command) ? "info" : "debug", message, fields };
 }
 
-function doneMessage(command: Command): string {
+/** `note`: what was done instead. */
+function doneMessage(command: Command, note: string | undefined): string {
   if (command.kind === "open-action" && command.phase === "DryRun") {
     return `Would begin ${command.spec.action} of node ${command.spec.node.name}: ${command.why}`;
   }
   const [verb, object] = wordsOf(command);
+  if (note !== undefined) return `Did not ${verb} ${object}, ${note}. It was to be: ${command.why}`;
   const past = verb.replace(/^(\w+?)e?\b/, "$1ed");
   return `${past.charAt(0).toUpperCase()}${past.slice(1)} ${object}: ${command.why}`;
 }
