@@ -112,7 +112,7 @@ export class Census {
   seat(
     { staying, leaving }: LabelGroup,
     host: number,
-    { by, terminating }: { by: 1 | -1; terminating: boolean },
+    { by, terminating }: { by: number; terminating: boolean },
   ): void {
     const seats = terminating ? leaving : staying;
     const count = (seats.get(host) ?? 0) + by;

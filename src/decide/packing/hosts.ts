@@ -21,7 +21,7 @@ export class Hosts {
   readonly indexByName = new Map<string, number>();
   readonly ports: HostPort[][] = [];
   /** Attached handles and how many pods use each, by driver. */
-  readonly attached: Map<string, Map<string, number>>[] = [];
+  readonly attached: (Map<string, Map<string, number>> | undefined)[] = [];
   readonly limits: (ReadonlyMap<string, number> | undefined)[] = [];
   /** Hosts in the order in which they are filled. */
   order = new Int32Array(0);
@@ -49,7 +49,6 @@ export class Hosts {
     this.nodes[index] = existing;
     this.indexByName.set(existing.node.metadata.name, index);
     this.ports[index] ??= [];
-    this.attached[index] ??= new Map();
     this.#room(index);
     const allocatable = this.#space.amounts(existing.node.status?.allocatable);
     this.#room(index);
@@ -65,10 +64,9 @@ export class Hosts {
   }
 
   sort(): void {
-    const known = [...this.indexByName.values()];
-    const rank = (index: number) => (this.nodes[index]?.initialized === false ? 1 : 0);
-    const name = (index: number) => this.nodes[index]?.node.metadata.name ?? "";
-    this.arrange(known.sort((a, b) => rank(a) - rank(b) || (name(a) < name(b) ? -1 : 1)));
+    const inOrder = [...this.indexByName.keys()].sort().map(name => this.indexByName.get(name) ?? 0);
+    const isReady = (index: number) => this.nodes[index]?.initialized !== false;
+    this.arrange([...inOrder.filter(isReady), ...inOrder.filter(index => !isReady(index))]);
   }
 
   /** In an order of one's own; hosts that are left out take no pods. Until the next `sort`. */
@@ -77,13 +75,16 @@ export class Hosts {
     const blocks = Math.ceil(this.order.length / blockSize);
     this.most = new Float64Array(2 * blocks);
     this.#blockByHost = new Int32Array(this.length).fill(-1);
-    for (const [at, index] of this.order.entries()) this.#blockByHost[index] = Math.floor(at / blockSize);
+    for (let at = 0; at < this.order.length; at++) {
+      this.#blockByHost[this.order[at] ?? 0] = Math.floor(at / blockSize);
+    }
     for (let block = 0; block < blocks; block++) this.measure(block);
   }
 
   /** Works out anew what a block has free. */
   measure(block: number): void {
-    let [mostCpu, mostMemory] = [0, 0];
+    let mostCpu = 0;
+    let mostMemory = 0;
     for (let at = block * blockSize; at < Math.min((block + 1) * blockSize, this.order.length); at++) {
       const start = (this.order[at] ?? 0) * this.stride;
       mostCpu = Math.max(mostCpu, this.free[start + cpu] ?? 0);
@@ -95,11 +96,10 @@ export class Hosts {
 
   /** Whether some host of the block may have the room. */
   mayFit(block: number, amounts: Amounts): boolean {
-    const isEnough = (asked: number, most: number) => asked === 0 || asked <= most;
-    return (
-      isEnough(amounts[cpu] ?? 0, this.most[2 * block] ?? 0) &&
-      isEnough(amounts[memory] ?? 0, this.most[2 * block + 1] ?? 0)
-    );
+    const askedCpu = amounts[cpu] ?? 0;
+    const askedMemory = amounts[memory] ?? 0;
+    if (askedCpu > 0 && askedCpu > (this.most[2 * block] ?? 0)) return false;
+    return askedMemory === 0 || askedMemory <= (this.most[2 * block + 1] ?? 0);
   }
 
   /** The values of a label by host, as numbers of texts. */
@@ -134,12 +134,13 @@ export class Hosts {
     return count;
   }
 
-  take(index: number, amounts: Amounts, sign: 1 | -1): void {
+  /** So many times the amounts; back, if it is negative. */
+  take(index: number, amounts: Amounts, times: number): void {
     if (amounts.length > this.stride) this.#room(index);
+    const { free } = this;
     const start = index * this.stride;
-    for (let r = 0; r < amounts.length; r++)
-      this.free[start + r] = (this.free[start + r] ?? 0) - sign * (amounts[r] ?? 0);
-    if (sign === -1) this.#raise(index);
+    for (let r = 0; r < amounts.length; r++) free[start + r] = (free[start + r] ?? 0) - times * (amounts[r] ?? 0);
+    if (times < 0) this.#raise(index);
   }
 
   matches(index: number, alternatives: readonly Requirements[]): boolean {
@@ -186,8 +187,9 @@ export class Hosts {
   }
 
   attach(index: number, attachments: readonly Attachment[], sign: 1 | -1): void {
-    const byDriver = this.attached[index];
-    if (byDriver === undefined) return;
+    if (attachments.length === 0) return;
+    const byDriver = this.attached[index] ?? new Map<string, Map<string, number>>();
+    this.attached[index] = byDriver;
     for (const { driver, handle } of attachments) {
       const handles = byDriver.get(driver) ?? new Map<string, number>();
       byDriver.set(driver, handles);

@@ -92,14 +92,14 @@ export class Pending {
     for (let index = from; index < to; index++) {
       const pod = pods[index];
       if (pod === undefined) continue;
-      const look = this.#lookBySpec.get(pod.spec);
+      const look = this.#lookBySpec.size === 0 ? undefined : this.#lookBySpec.get(pod.spec);
       if (look !== undefined && isAlike(look.pod, pod)) {
         look.one.pods.push(pod);
         continue;
       }
       const one = this.#add(pod);
-      // Where all differ nobody is going to look for it.
-      if (one.pods.length > 1) this.#lookBySpec.set(pod.spec, { pod, one });
+      // Of specs that every pod has for itself none is met again.
+      if (one.pods.at(-2)?.spec === pod.spec) this.#lookBySpec.set(pod.spec, { pod, one });
       if (this.#picture.kinds.length > before) return index + 1;
     }
     return to;
@@ -228,8 +228,8 @@ export class Pending {
     if (rest === 0) this.#used++;
   }
 
-  gave(amounts: Amounts): void {
-    for (let r = 0; r < amounts.length; r++) this.demand[r] = (this.demand[r] ?? 0) - (amounts[r] ?? 0);
+  gave(amounts: Amounts, times = 1): void {
+    for (let r = 0; r < amounts.length; r++) this.demand[r] = (this.demand[r] ?? 0) - times * (amounts[r] ?? 0);
   }
 
   /** The same pods as another kind: with fewer wishes, or with all of them again. */

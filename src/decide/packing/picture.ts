@@ -135,7 +135,7 @@ export class Picture implements PictureParts {
   putNode(existing: ExistingNode): void {
     const { name } = existing.node.metadata;
     const index = this.hosts.indexByName.get(name) ?? this.hosts.length;
-    const pods = [...(this.residents[index]?.values() ?? [])].map(({ pod }) => pod);
+    const pods = index < this.hosts.length ? [...(this.residents[index]?.values() ?? [])].map(({ pod }) => pod) : [];
     for (const pod of pods) this.#leave(index, podKey(pod));
     this.#domains(index, -1);
     this.hosts.put(index, existing);
@@ -383,6 +383,12 @@ export class Picture implements PictureParts {
     this.hosts.attach(index, footprint.volumes.attachments, by);
     this.census.seat(footprint.group, index, { by, terminating });
     this.tally(footprint, this.domainAt(index), { by, terminating });
+  }
+
+  /** So many of a plain kind: all that others could mind of them is where they are. */
+  occupyPlainly(index: number, { footprint, amounts }: Pick<Resident, "footprint" | "amounts">, count: number): void {
+    this.hosts.take(index, amounts, count);
+    this.census.seat(footprint.group, index, { by: count, terminating: false });
   }
 
   #footprint(pod: Pod, signature: string): Footprint {

@@ -23,12 +23,11 @@ export class RequirementTable {
 
   /** The set of a requirement; equal ones are one object. */
   set(requirement: NodeRequirement): ValueSet {
-    const { operator, values = [] } = requirement;
+    const { operator, values } = requirement;
     // One value is what most have, and needs no text of its own.
-    const [only = ""] = values;
-    const isOne = operator === "In" && values.length === 1;
-    const known = isOne ? this.#setByValue : this.#setByText;
-    const text = isOne ? only : `${operator} ${JSON.stringify(values)}`;
+    const only = operator === "In" && values?.length === 1 ? values[0] : undefined;
+    const known = only === undefined ? this.#setByText : this.#setByValue;
+    const text = only ?? `${operator} ${JSON.stringify(values ?? [])}`;
     let set = known.get(text);
     if (set === undefined) {
       set = valueSet(requirement);

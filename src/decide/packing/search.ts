@@ -58,7 +58,7 @@ export class Search {
   readonly roomy: Opening[] = [];
   /** What the nodes opened so far cost when they were filled. */
   spent = 0;
-  readonly #hosted: { index: number; kind: Kind; amounts: Amounts }[] = [];
+  readonly #hosted: { index: number; kind: Kind; amounts: Amounts; count: number }[] = [];
   readonly #counted: { count: Count; domain: number }[] = [];
   readonly #before: { node: OpenNode; state: State; used: Amounts; ports: OpenNode["ports"]; pods: number }[];
   /** The name of the next node to be opened. */
@@ -135,22 +135,24 @@ export class Search {
   walk(one: PodClass, way: Way, most: number): boolean {
     const { hosts } = this.picture;
     const { order } = hosts;
-    const { kind, size } = one;
+    const { kind } = one;
+    const { amounts } = one.size;
     // Room only shrinks, so one walk over the nodes is enough unless rules about others may open a node again.
     const isOneWalk = kind.asks.length === 0;
+    const plain = isPlain(kind);
     const end = this.work + most;
     while (one.pods.length > 0 && way.misses < order.length) {
       if (this.work >= end) return false;
       const { at } = way;
       this.work += 0.02;
-      if (at % blockSize === 0 && !hosts.mayFit(at / blockSize, size.amounts)) {
+      if (at % blockSize === 0 && !hosts.mayFit(at / blockSize, amounts)) {
         const passed = Math.min(blockSize, order.length - at);
         way.misses += passed;
         way.at += passed;
       } else {
         const index = order[at] ?? 0;
-        if (this.#isFree(one, index)) {
-          this.#putOnHost(one, index);
+        if (this.#isFree(one, index, plain)) {
+          this.#putOnHost(one, index, plain);
           way.misses = 0;
           continue;
         }
@@ -274,8 +276,10 @@ export class Search {
   /** The same in slices; whoever drops it half-way must `undo` the rest. */
   *undoing(effort: Effort): Generator<void, void> {
     for (let one = this.#hosted.pop(); one !== undefined; one = this.#hosted.pop()) {
-      this.picture.occupy(one.index, { footprint: one.kind, amounts: one.amounts, terminating: false }, -1);
-      effort.work += 1;
+      const taken = { footprint: one.kind, amounts: one.amounts, terminating: false };
+      // One by one: what was plain then may be counted by now.
+      for (let rest = one.count; rest > 0; rest--) this.picture.occupy(one.index, taken, -1);
+      effort.work += one.count;
       if (this.#hosted.length % 256 === 0) yield;
     }
     for (const { count, domain } of this.#counted.splice(0)) count.counter.add(domain, -1);
@@ -292,28 +296,35 @@ export class Search {
     this.pending.withdraw();
   }
 
-  #isFree({ kind, size }: PodClass, index: number): boolean {
+  #isFree({ kind, size }: PodClass, index: number, plain: boolean): boolean {
     if (!this.picture.hosts.fits(index, size.amounts) || this.#gone.has(index)) return false;
     this.work += 0.3;
     const place = { picture: this.picture, index, around: this.around };
-    return isAdmitted(kind, place) && hostTrouble(kind, size.amounts, place) === undefined;
+    return isAdmitted(kind, place) && (plain || hostTrouble(kind, size.amounts, place) === undefined);
   }
 
-  #putOnHost(one: PodClass, index: number): void {
+  #putOnHost(one: PodClass, index: number, plain: boolean): void {
     const { kind } = one;
-    const { amounts } = one.size;
+    const { amounts, row } = one.size;
     const { hosts } = this.picture;
     const target: Target = { kind: "existing", node: hosts.nodes[index]?.node.metadata.name ?? "" };
     // As many as fit, where one is as good as the other.
-    let count = isPlain(kind) ? Math.min(one.pods.length, hosts.countOf(index, amounts)) : 1;
-    this.work += 1.5 + count * 0.5;
-    for (; count > 0; count--) {
+    const count = plain ? Math.min(one.pods.length, hosts.countOf(index, amounts)) : 1;
+    this.work += 1 + count * 0.3;
+    this.#hosted.push({ index, kind, amounts, count });
+    if (!plain) {
       const pod = this.pending.take(one);
-      if (pod === undefined) return;
       this.picture.occupy(index, { footprint: kind, amounts, terminating: false }, 1);
-      this.#hosted.push({ index, kind, amounts });
-      this.placed.push({ pod, kind, target });
+      if (pod !== undefined) this.placed.push({ pod, kind, target });
+      return;
     }
+    this.picture.occupyPlainly(index, { footprint: kind, amounts }, count);
+    for (let rest = count; rest > 0; rest--) {
+      const pod = one.pods.pop();
+      if (pod !== undefined) this.placed.push({ pod, kind, target });
+    }
+    this.pending.drew(row, count);
+    this.pending.gave(amounts, count);
   }
 
   // While a pool can launch a node for the pod, there is always a host with none of the counted pods.

@@ -40,7 +40,10 @@ export class SizeTable {
   }
 
   amounts(row: number): Amounts {
-    return this.cells.slice(row * this.stride, (row + 1) * this.stride);
+    const { cells, stride } = this;
+    const amounts = new Float64Array(stride);
+    for (let r = 0; r < stride; r++) amounts[r] = cells[row * stride + r] ?? 0;
+    return amounts;
   }
 
   /** Makes room for resources that were not known before. */

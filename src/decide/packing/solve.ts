@@ -102,11 +102,15 @@ export function* place(search: Search, effort: Effort): Generator<void, PodClass
   }
 }
 
+/** So much is done before anybody is asked whether to go on. */
+const grain = 100;
+
 /** Onto nodes that are there or on their way: who is still to be placed comes back in order. */
 export function* ontoWhatIs(search: Search, effort: Effort): Generator<void, PodClass[]> {
   yield* search.price(effort);
   const waiting = yield* search.pending.arrange(search.worth, effort);
   if (search.picture.hosts.order.length === 0 && search.picture.upcoming.length === 0) return waiting;
+  let rest = grain;
   for (const one of waiting) {
     if (one.kind.volumes.trouble !== undefined) continue;
     const way = { at: 0, misses: 0 };
@@ -115,7 +119,11 @@ export function* ontoWhatIs(search: Search, effort: Effort): Generator<void, Pod
       yield;
     }
     search.onUpcoming(one);
-    effort.work += 1 + search.effort();
+    const work = 0.5 + search.effort();
+    effort.work += work;
+    rest -= work;
+    if (rest > 0) continue;
+    rest = grain;
     yield;
   }
   return waiting;

@@ -240,7 +240,8 @@ export class Template {
       if (price < (priceByType[type] ?? 0)) priceByType[type] = price;
       if (price < cheapest) cheapest = price;
     }
-    const left = [...priceByType.keys()].filter(type => Number.isFinite(priceByType[type]));
+    const left: number[] = [];
+    for (let type = 0; type < priceByType.length; type++) if (Number.isFinite(priceByType[type])) left.push(type);
     const byPrice = Int32Array.from(left.sort((a, b) => (priceByType[a] ?? 0) - (priceByType[b] ?? 0) || a - b));
     return {
       template: this,
@@ -285,12 +286,17 @@ export class Template {
       const isSilentRight = this.base.has(key) || set.absent;
       const known = new Map<ValueSet, boolean>();
       const offered = this.#offered(key);
+      let last: ValueSet | undefined;
+      let possible: boolean | undefined = isSilentRight;
       for (let offer = 0; offer < offered.length; offer++) {
         const one = offered[offer];
-        let possible = one === undefined ? isSilentRight : known.get(one);
-        if (one !== undefined && possible === undefined) {
-          possible = overlaps(one, set);
-          known.set(one, possible);
+        if (one !== last) {
+          possible = one === undefined ? isSilentRight : known.get(one);
+          if (one !== undefined && possible === undefined) {
+            possible = overlaps(one, set);
+            known.set(one, possible);
+          }
+          last = one;
         }
         if (possible === true) setBit(mask, offer);
       }
