@@ -159,6 +159,11 @@ describe("the status", () => {
     }));
     const written = { ...first, conditions } as NodeHealthCheckStatus;
     expect(statusOf({ checks: [aCheck("web", { spec, status: written })], templates })).toBeUndefined();
+    // By a server whose definition of the kind is medik8s' own.
+    const { observedGeneration: _pruned, ...kept } = { ...written, lastUpdateTime: formatTime(t0) };
+    expect(statusOf({ checks: [aCheck("web", { spec, status: kept })], templates })).toBeUndefined();
+    const older = { ...written, observedGeneration: 0, lastUpdateTime: formatTime(t0) };
+    expect(statusOf({ checks: [aCheck("web", { spec, status: older })], templates })).toBeDefined();
   });
 
   test("lists at most 2,000 nodes and counts beyond", () => {
@@ -335,6 +340,11 @@ describe("what disables a check", () => {
     test("where one does not", () => {
       const templates = [aTemplate("one", { supportsMultiple: true }), aTemplate("two")];
       expect(reason({ checks, templates })).toBe("RemediationTemplateInvalid");
+    });
+
+    test("where one is not there, which says nothing of itself", () => {
+      const templates = [aTemplate("one", { supportsMultiple: true })];
+      expect(reason({ checks, templates })).toBe("RemediationTemplateNotFound");
     });
 
     test("or one is used twice, whatever it says", () => {

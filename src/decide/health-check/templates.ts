@@ -28,8 +28,14 @@ export function disablingOf(check: CheckView, context: Context): Disabling | und
   }
   const conflict = machineCheckConflict(context);
   if (conflict !== undefined) return conflict;
+  // What is not there says nothing of itself: all of them are looked for first.
+  const found = firstOf(steps, step => stepProblem(step, context));
+  return found ?? firstOf(steps, step => multiplicity(step, check, context));
+}
+
+function firstOf(steps: readonly StepView[], judge: (step: StepView) => Disabling | undefined): Disabling | undefined {
   for (const step of steps) {
-    const found = stepProblem(step, context) ?? multiplicity(step, check, context);
+    const found = judge(step);
     if (found !== undefined) return found;
   }
   return undefined;

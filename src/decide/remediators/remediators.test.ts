@@ -104,6 +104,9 @@ describe("both", () => {
       const world = { ...unrepaired, checks: [web], remediations, ...more };
       const found = decide(world);
       expect([found.proposals, found.refusals.map(one => one.code)]).toEqual([[], [code]]);
+      const [told] = commandsOf(found, "update-remediation");
+      const processing = told?.status?.conditions?.find(({ type }) => type === "Processing");
+      expect(processing).toMatchObject({ status: "True", message: found.refusals[0]?.message });
       const asked = anActionOf("Terminate", { phase: "Pending" });
       const askedBy = { kind: "NodeHealthCheck", name: "web", uid: web.uid } as const;
       const written = { ...asked, spec: { ...asked.spec, askedBy } };

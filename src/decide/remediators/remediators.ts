@@ -3,7 +3,7 @@
 
 import type { RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView } from "../../snapshot/views.ts";
-import { sameConditions, withCondition } from "../conditions.ts";
+import { reasonOf, sameConditions, withCondition } from "../conditions.ts";
 import { type Command, type ConditionChange, type Context, type Decision, nothing, together } from "../decision.ts";
 import { targetOf } from "../health-check/objects.ts";
 import { isOutOfServiceByUs } from "../out-of-service.ts";
@@ -74,7 +74,9 @@ function tell(patient: Patient, course: Course, context: Context): readonly Comm
 }
 
 function conditionsOf({ remediation, method }: Patient, course: Course): readonly ConditionChange[] {
-  const { result, reason, message } = course;
+  const { result, held } = course;
+  // Whoever looks at the object alone must not take it for one that is about to begin.
+  const { reason, message } = held === undefined ? course : { reason: reasonOf(held.code), message: held.message };
   const processing = { type: "Processing", status: result === "Unknown" ? "True" : "False", reason, message } as const;
   const permanent = {
     type: "PermanentNodeDeletionExpected",
