@@ -115,6 +115,39 @@ function typesOf({ manifest }: { manifest: object }): string {
   return `new ${spec.requirements.find(({ key }) => key === instanceTypeKey)?.values.join("|") ?? ""}`;
 }
 
+describe("while pods come and go on other nodes", () => {
+  const restless = () =>
+    new World()
+      .node("a")
+      .node("b")
+      .node("c")
+      .pods(running("x", "a", "1"), running("y", "b", "2"), running("z", "c", "2"));
+  const events = (world: World, ...names: readonly string[]) => {
+    for (const name of names) {
+      const pod = running(`gone-from-${name}`, name, "1");
+      world.picture.put("pod", pod);
+      world.picture.remove("pod", pod);
+    }
+  };
+
+  test("nobody goes for money, and it is looked at again when they have stood still", async () => {
+    const world = restless();
+    events(world, "b", "c");
+    await world.run();
+    expect(world.told("a")).toEqual({ a: "pods still come to other nodes and go from them" });
+    const calmAt = world.clock.now() + 15_000;
+    expect(world.decide(moveSearch, "cluster", calmAt - 1)).toMatchObject({ commands: [], wakeAt: calmAt });
+    expect(world.decide(moveSearch, "cluster", calmAt).commands).toMatchObject([{ kind: "search" }]);
+  });
+
+  test("a single one is none of its business", async () => {
+    const world = restless();
+    events(world, "c");
+    await world.run();
+    expect(world.picture.moveOf("a-uid")).toMatchObject({ action: "Consolidation", claims: [] });
+  });
+});
+
 describe("a search for moves", () => {
   test("finds where the pods of a node that costs more than it holds would go", async () => {
     const world = new World()

@@ -172,6 +172,22 @@ describe("a plan that waits is given up when it would not be made any more", () 
   });
 });
 
+describe("a plan whose replacement others have taken", () => {
+  const world = { claims: [old, replacement("initialized")] };
+  const moves = [moveOf({ stuck: [{ pod: "shop/cart-0", short: "no node that is there has room for it" }] })];
+
+  test("is given up at once where it is for money alone", () => {
+    expect(outcomeOf(decide(plan(), { world, moves }))).toBe(
+      "Given up before it began: pod shop/cart-0 would have no place: no node that is there has room for it.",
+    );
+  });
+
+  test("waits for room where it is for more", () => {
+    const spec = { action: "Drift" } as const;
+    expect(codes(decide(plan({ spec }), { world, moves }))).toEqual(["pods-without-place"]);
+  });
+});
+
 describe("by a clock that nobody can believe", () => {
   const hour = 3_600_000;
 

@@ -11,6 +11,7 @@ import type { PlannedClaim } from "../snapshot/placement.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 import { conditionOf, isTrue } from "./conditions.ts";
 import type { Command, Context } from "./decision.ts";
+import { isForMoney } from "./disruption/search-worth.ts";
 import { placesSince } from "./gentle-repair.ts";
 import { hasFailedToLaunch } from "./launch.ts";
 import { instantOf, isDryRun, isOpen } from "./ledger.ts";
@@ -176,7 +177,8 @@ function unready({ spec }: ActionView, picture: Picture): Objection | undefined 
 }
 
 /** By a look that knows the replacements as nodes. */
-function withoutPlace({ spec }: ActionView, move: Move | undefined): Objection | Failure | undefined {
+function withoutPlace(action: ActionView, move: Move | undefined): Objection | Failure | undefined {
+  const { spec } = action;
   const { name } = spec.node;
   if (move === undefined || move.batch !== spec.batch) {
     const message = `Node ${name} is looked at once more: where its pods go is not known for what runs now.`;
@@ -185,6 +187,8 @@ function withoutPlace({ spec }: ActionView, move: Move | undefined): Objection |
   if (move.unpaid !== undefined) return { failure: `it does not pay any more: ${move.unpaid}` };
   const [stuck] = move.stuck;
   if (stuck !== undefined) {
+    // Somebody has taken what was launched for it, and keeps it: what goes for money does not wait for that.
+    if (isForMoney(action)) return { failure: `pod ${stuck.pod} would have no place: ${bare(stuck.short)}` };
     const message = `Node ${name} stays: pod ${stuck.pod} would have no place: ${stuck.short}`;
     return { code: "pods-without-place", message, liftedBy: `room for pod ${stuck.pod}` };
   }

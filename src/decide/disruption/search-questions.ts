@@ -16,6 +16,7 @@ import type * as Consolidation from "./consolidation/question.ts";
 import { isReschedulable } from "./reschedulable.ts";
 import { isJudgedAgain, moveFor } from "./search-answers.ts";
 import type { Prices } from "./search-prices.ts";
+import { Unrest } from "./search-unrest.ts";
 
 export type DueNode = { readonly candidate: Candidate; readonly reason: Reason };
 
@@ -35,6 +36,7 @@ export type Questions = {
   /** By name: initialized, and nobody takes them away. Those that are young take nothing that saves money. */
   readonly targets: readonly string[];
   readonly youngOnes: ReadonlySet<string>;
+  readonly unrest: Unrest;
 };
 
 type Gathering = { readonly picture: ClusterPicture; readonly context: Context; readonly prices: Prices };
@@ -48,6 +50,7 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
   const unpriced: NodeView[] = [];
   const targets: string[] = [];
   const youngOnes = new Set<string>();
+  const unrest = new Unrest();
   const reserved = reservedBy(picture);
   const isReserved = new Set([...reserved.values()].flat());
   const totals = new Totals(gathering);
@@ -56,7 +59,10 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
     yield;
     const claim = ownClaim(node, context);
     const action = picture.openActionOn(node.uid);
-    if (claim !== undefined) totals.add(node, claim, isReserved.has(node.name));
+    if (claim !== undefined) {
+      totals.add(node, claim, isReserved.has(node.name));
+      unrest.add(node, claim, context);
+    }
     if (action !== undefined && waitsForReplacement(action)) {
       if (isJudgedAgain(action, picture)) addPlan(plans, action);
       else if (picture.moveOf(node.uid)?.batch !== action.spec.batch) addPlan(comingPlans, action);
@@ -78,7 +84,18 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
     }
   }
   due.sort((a, b) => a.reason.dueAt - b.reason.dueAt || (a.candidate.node.name < b.candidate.node.name ? -1 : 1));
-  return { plans, comingPlans, due, savers, termsByPool: totals.terms(), unpriced, reserved, targets, youngOnes };
+  return {
+    plans,
+    comingPlans,
+    due,
+    savers,
+    termsByPool: totals.terms(),
+    unpriced,
+    reserved,
+    targets,
+    youngOnes,
+    unrest,
+  };
 }
 
 function reservedBy(picture: ClusterPicture): ReadonlyMap<string, readonly string[]> {

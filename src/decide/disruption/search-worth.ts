@@ -55,6 +55,7 @@ export function unpaidBy(actions: readonly ActionView[], paid: Paid, { podCount,
   return why && `${why} (${after.toFixed(4)} instead of ${before.toFixed(4)} an hour)`;
 }
 
-function isForMoney({ spec }: ActionView): boolean {
+/** And for nothing else. */
+export function isForMoney({ spec }: ActionView): boolean {
   return reasonsOf(spec).every(({ action }) => action === "Consolidation" || action === "Emptiness");
 }

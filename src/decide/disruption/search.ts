@@ -64,6 +64,8 @@ class MoveRun {
   /** Nodes onto which pods would go: they do not go themselves for money. */
   readonly #targets = new Set<string>();
   readonly #at: Instant;
+  /** When those that are put off by a wave of pods may be judged. */
+  #calmAt: Instant | undefined;
   /** When those that were not judged now will be. */
   #completeAt: Instant | undefined;
 
@@ -95,7 +97,7 @@ class MoveRun {
     const stays = new Map<string, Stay>();
     for (const { uid } of questions.unpriced) stays.set(uid, this.#stay(uid, "nobody knows what it costs"));
     yield* this.#consolidated(questions, { stays, unanswered });
-    const lookAgainAt = nextOf(this.#at, [this.#input.offers.lookAgainAt, this.#completeAt]);
+    const lookAgainAt = nextOf(this.#at, [this.#input.offers.lookAgainAt, this.#completeAt, this.#calmAt]);
     return { at: this.#at, moves: this.#found, stays, unanswered, lookAgainAt };
   }
 
@@ -166,7 +168,8 @@ class MoveRun {
     { stays, unanswered }: { stays: Map<string, Stay>; unanswered: string[] },
   ): Generator<void, void> {
     const { packing, picture, context, effort, isStopped, waiting, known } = this.#input;
-    const { savers, termsByPool, targets, youngOnes } = questions;
+    const { termsByPool, targets, youngOnes } = questions;
+    const savers = this.#notPutOff(questions, stays);
     if (savers.length === 0) return;
     const isFree = (name: string) => !this.#gone.has(packing.hosts.indexByName.get(name) ?? -1);
     const takers = savers.filter(({ name }) => this.#targets.has(name));
@@ -189,6 +192,18 @@ class MoveRun {
       if (node !== undefined) stays.set(node.uid, this.#stay(node.uid, short));
     }
     unanswered.push(...verdict.unanswered);
+  }
+
+  #notPutOff({ savers, unrest }: Questions, stays: Map<string, Stay>): Questions["savers"] {
+    const { picture } = this.#input;
+    return savers.filter(({ name }) => {
+      const { uid = "" } = picture.node(name) ?? {};
+      const why = unrest.puttingOff(uid, { picture, now: this.#at });
+      if (why === undefined) return true;
+      stays.set(uid, this.#stay(uid, why));
+      this.#calmAt = unrest.endsAt;
+      return false;
+    });
   }
 
   /** What is said again is no news: nobody need look at it. */

@@ -53,6 +53,14 @@ export class Standings {
       effort.work += 10;
       if (standings.length % 64 === 0) yield;
     }
+    const mixture = mixtureOf(standings);
+    const shares = new Map<Standing, number>();
+    for (const one of standings) shares.set(one, disturbanceOf(one, capacityOf(picture, one), mixture));
+    effort.work += 0.3 * standings.length;
+    yield;
+    const share = (one: Standing) => shares.get(one) ?? 0;
+    const byDisturbance = (a: Standing, b: Standing) =>
+      share(a) - share(b) || (a.candidate.name < b.candidate.name ? -1 : 1);
     const sorted = yield* sortedInSlices(standings, byDisturbance, effort);
     const order = yield* orderOf(question, sorted, { picture, effort });
     return new Standings({ picture, effort, gone: new Set() }, question, sorted, order);
@@ -141,9 +149,33 @@ export class Standings {
   }
 }
 
-function byDisturbance(a: Standing, b: Standing): number {
-  const share = ({ podCount, candidate }: Standing) => podCount / Math.max(candidate.price, 1e-9);
-  return share(a) - share(b) || (a.candidate.name < b.candidate.name ? -1 : 1);
+/** What an average pod asks for. */
+function mixtureOf(standings: readonly Standing[]): Amounts {
+  const mixture = new Float64Array(standings[0]?.demand.length ?? 0);
+  let podCount = 0;
+  for (const one of standings) {
+    podCount += one.podCount;
+    for (let r = 0; r < mixture.length; r++) mixture[r] = (mixture[r] ?? 0) + (one.demand[r] ?? 0);
+  }
+  return mixture.map(amount => amount / Math.max(1, podCount));
+}
+
+/** With all that could run there; a resource that it lacks is zero. */
+function capacityOf({ hosts }: Picture, { index, demand }: Standing): Amounts {
+  return demand.map((amount, r) => amount + Math.max(0, hosts.free[index * hosts.stride + r] ?? 0));
+}
+
+/**
+ * The pods that would move for its price; fewer count where the node holds little of the mixture for what it costs, since a
+ * scheduler does not sort pods by what suits a node.
+ */
+function disturbanceOf({ candidate, podCount }: Standing, capacity: Amounts, mixture: Amounts): number {
+  const price = Math.max(candidate.price, 1e-9);
+  const holds = mixture.reduce(
+    (least, amount, r) => (amount > 0 && (capacity[r] ?? 0) > 0 ? Math.min(least, (capacity[r] ?? 0) / amount) : least),
+    Number.POSITIVE_INFINITY,
+  );
+  return (podCount / price) * (Number.isFinite(holds) ? holds / price : 1);
 }
 
 /** Pods go first where nobody may go, then onto who would go last: the others had better empty themselves. */
