@@ -476,6 +476,8 @@ describe("a node that was never Ready", () => {
     test("has its readinessTTL from when it ceased to be what nobody saw: it may have been Ready until then", () => {
       const scene = { claim, node: silent(at("20m")) };
       expect(decide(scene, at("50m") - 1)).toMatchObject({ ...nothingToSay, wakeAt: at("50m") });
+      // The brake counts it from the end of its TTL, whoever's it is.
+      expect(decide(scene, at("30m")).wakeAt).toBe(at("31m"));
       const [proposal] = decide(scene, at("50m")).proposals;
       expect(proposal).toMatchObject({
         message:

@@ -49,11 +49,8 @@ export function decideRepair(name: string, context: Context, sight: Sight): Deci
   const rules = rulesFor(claim, picture);
   if (rules === undefined) return withoutPool(node, claim, context);
   const patient = { node, claim, rules };
-  const { ills, doubts } = illsOf(patient, sight);
-  const wakeAt = nextOf(
-    context.now,
-    ills.map(({ dueAt }) => dueAt),
-  );
+  const { ills, doubts, unhealthyAt } = illsOf(patient, sight);
+  const wakeAt = nextOf(context.now, [...ills.map(({ dueAt }) => dueAt), unhealthyAt]);
   const running = repairOf(node, context);
   if (running !== undefined) {
     const escalated = escalate(patient, ills, { running, context });
@@ -83,7 +80,12 @@ type Ill = {
 };
 
 type Doubt = Pick<Objection, "message" | "liftedBy">;
-type Diagnosis = { readonly ills: readonly Ill[]; readonly doubts: readonly Doubt[] };
+type Diagnosis = {
+  readonly ills: readonly Ill[];
+  readonly doubts: readonly Doubt[];
+  /** From when on the brake counts it, perhaps before it is due. */
+  readonly unhealthyAt?: Instant;
+};
 
 /** Until it was Ready for the first time, nothing but its readinessTTL speaks of a node's health. */
 function illsOf(patient: Patient, sight: Sight): Diagnosis {
@@ -150,7 +152,7 @@ function neverReady({ node, claim, rules }: Patient, sight: Sight): Diagnosis {
       resourceVersion: node.resourceVersion,
     },
   };
-  return { ills: [ill], doubts: [] };
+  return { ills: [ill], doubts: [], unhealthyAt: limit.dueAt };
 }
 
 type Due = { readonly first: Ill; readonly due: readonly Ill[] };
