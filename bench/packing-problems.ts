@@ -86,9 +86,12 @@ export function plain(count: number, typeCount: number, seed: number): Problem {
   return problemOf(plainPods(count, seed), types(typeCount));
 }
 
-/** The same where no more than so many of the pods' sizes are left, as deployments have them. */
+/** The same where no more than so many of the pods' sizes are left, as deployments have them. Each has its own objects. */
 export function alike(problem: Problem, sizes: number): Problem {
-  const pods = problem.pods.map((pod, index) => ({ ...pod, spec: problem.pods[index % sizes]?.spec ?? pod.spec }));
+  const pods = problem.pods.map((pod, index) => ({
+    ...pod,
+    spec: structuredClone(problem.pods[index % sizes]?.spec ?? pod.spec),
+  }));
   return { ...problem, pods };
 }
 

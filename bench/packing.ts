@@ -5,6 +5,7 @@
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import { hostnameKey, zoneKey } from "../src/api/node.ts";
 import { changePicture, pictureOf } from "../src/decide/packing/build.ts";
 import { floorOf } from "../src/decide/packing/floor.ts";
@@ -28,6 +29,9 @@ type Run = {
   heapMb: number;
 };
 
+/** What a thread rests on for a moment. */
+const bed = new Int32Array(new SharedArrayBuffer(4));
+
 /** The effort of one slice, as the controller has it. */
 const sliceWork = 2_500;
 
@@ -50,12 +54,14 @@ if (once !== undefined) {
   const answered = (of: Problem) => (task === "verify" ? verdict(of) : timed(of));
   console.log(JSON.stringify(problem === undefined ? null : answered(problem)));
 } else {
+  printCalibration();
   printSolving();
   printWhatIf(1_000, 30_000);
   printWhatIf(5_000, 150_000);
 }
 
 function timed(problem: Problem): Run {
+  threadCpuMs();
   const [start, startCpu] = [performance.now(), threadCpuMs()];
   const solver = solve(problem);
   let answer: Answer | undefined;
@@ -87,10 +93,23 @@ function verdict(problem: Problem): string {
   return breaches.length === 0 ? `right (${seconds} s)` : `${breaches.length} breaches: ${breaches[0]?.says}`;
 }
 
-// Where the system does not tell, the clock on the wall must do.
+// Where the system does not tell, the clock on the wall must do. It brings its account up to date when a thread rests.
 function threadCpuMs(): number {
   const file = `/proc/self/task/${process.pid}/schedstat`;
-  return existsSync(file) ? Number(readFileSync(file, "utf8").split(" ")[0]) / 1e6 : performance.now();
+  if (!existsSync(file)) return performance.now();
+  Atomics.wait(bed, 0, 0, 0.01);
+  return Number(readFileSync(file, "utf8").split(" ")[0]) / 1e6;
+}
+
+/** A loop that does nothing else, so that machines and their loads can be compared. */
+function printCalibration(): void {
+  const before = threadCpuMs();
+  let state = 1;
+  for (let step = 0; step < 1e8; step++) state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
+  const ms = threadCpuMs() - before;
+  console.log(
+    `calibration: 1e8 steps of a plain loop in ${ms.toFixed(0)} ms of CPU (${state}), load ${loadavg()[0]?.toFixed(0)}\n`,
+  );
 }
 
 function costOf({ newNodes }: Answer): number {
