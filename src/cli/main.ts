@@ -24,9 +24,31 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
+// What is said within one turn of the event loop is written at once: a log of hundreds of lines in a second took as long
+// as what it tells of.
+const unwrittenMax = 1 << 16;
+let unwritten = "";
+
+function flush(): void {
+  const text = unwritten;
+  unwritten = "";
+  if (text !== "") process.stdout.write(text);
+}
+
+function out(text: string): void {
+  if (unwritten === "") setImmediate(flush);
+  unwritten += text;
+  if (unwritten.length > unwrittenMax) flush();
+}
+process.on("exit", flush);
+
 const io: Io = {
-  out: text => void process.stdout.write(text),
-  err: text => void process.stderr.write(text),
+  out,
+  err: text => {
+    // In the order in which it was said.
+    flush();
+    process.stderr.write(text);
+  },
   stdin: async () => {
     const chunks: Buffer[] = [];
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
