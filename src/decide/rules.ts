@@ -5,6 +5,7 @@ import { ledgerRule } from "./actions.ts";
 import { uncordonRule } from "./cordon.ts";
 import type { Context, Decision, Rule } from "./decision.ts";
 import { nodeDeletion } from "./departing.ts";
+import { deadlineUndo } from "./deadline-undo.ts";
 import { disruptionRules } from "./disruption/rules.ts";
 import { garbage } from "./garbage.ts";
 import { healthCheckRules } from "./health-check/rules.ts";
@@ -39,6 +40,7 @@ export const rules: readonly Rule[] = [
   outOfServiceRule,
   replacementLaunch,
   untaintRule,
+  deadlineUndo,
   leftoverRule,
   retentionRule,
   ...healthCheckRules,

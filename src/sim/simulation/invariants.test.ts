@@ -353,6 +353,10 @@ describe("claims", () => {
     expect(write(due("2026-01-01T01:00:00Z"))).toEqual([]);
     expect(write(due("2026-01-01T00:59:59Z"))).toEqual([]);
     expect(write(due("2026-01-01T01:00:00Z"))).toEqual(["T1"]);
+    // One that stays has none.
+    expect(write(due(null))).toEqual([]);
+    expect(write(due("2026-01-01T00:59:59Z"))).toEqual([]);
+    objects.delete(claim("c"));
     expect(write(due(null))).toEqual(["T1"]);
     // People may.
     objects.patch(claim("c"), { metadata: { annotations: { "karpenter.sh/nodeclaim-termination-timestamp": "x" } } });
