@@ -9,7 +9,7 @@ import type { Pod } from "../src/sim/world/objects.ts";
 import { readRequests } from "../test/control-plane/spine/requests.ts";
 import { type Claim, isReady } from "../test/spine/world.ts";
 import { controllerUser, cpuSeconds, manifest, onPlane, type Plane, until } from "./provisioning-plane.ts";
-import { allRun, deployAll, floorPrice, poolTemplate, priceOf, scaleAll, sum } from "./ten-deployments.ts";
+import { allRun, deployAll, floorPrice, planPrice, poolTemplate, priceOf, scaleAll, sum } from "./ten-deployments.ts";
 
 const before = 100;
 const after = 40;
@@ -71,6 +71,7 @@ async function measured({ plane, api, controller, machines }: Plane) {
       "$/h after 90 s": round(looks.find(({ atMs }) => atMs >= 90_000)?.price ?? Number.NaN),
       "$/h at last": round(last?.price ?? Number.NaN),
       "floor $/h": round(floorPrice(after)),
+      "plan $/h": round(planPrice(after)),
       "nodes at last": last?.nodes,
       launched: launched.length,
       "pods moved": moved.length,

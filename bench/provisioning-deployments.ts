@@ -4,10 +4,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nodeClaims } from "../src/api/node-claim.ts";
 import { nodePools } from "../src/api/node-pool.ts";
+import { simulatedInstances } from "../src/api/simulated-instance.ts";
 import { readRequests, type Request } from "../test/control-plane/spine/requests.ts";
 import { type Claim, isReady } from "../test/spine/world.ts";
 import { controllerUser, cpuSeconds, manifest, onPlane, type Plane, until } from "./provisioning-plane.ts";
-import { allRun, deployAll, floorPrice, poolTemplate, priceOf, sum, windowMs } from "./ten-deployments.ts";
+import { allRun, deployAll, floorPrice, planPrice, poolTemplate, priceOf, sum, windowMs } from "./ten-deployments.ts";
 
 const replicas = 100;
 /** Its own figures, as far as they are known. */
@@ -59,21 +60,33 @@ async function measured({ plane, api, controller, machines }: Plane) {
       nodes: claims.length,
       "$/h": sum(claims.map(priceOf)).toFixed(2),
       "floor $/h": floorPrice(replicas).toFixed(1),
+      "plan $/h": planPrice(replicas).toFixed(2),
       "CPU s": cpu,
       requests: own.length,
       "requests per node": (own.length / claims.length).toFixed(1),
+      "but for the machines' own": (own.filter(isOfCluster).length / claims.length).toFixed(1),
       "status patches per claim": perClaim("patch nodeclaims/status"),
     },
-    breakdown: counted(own),
+    breakdown: counted(own, claims.length),
   };
 }
 
 const called = ({ verb, resource }: Request) => `${verb} ${resource}`;
 
-function counted(requests: readonly Request[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const request of requests) counts[called(request)] = (counts[called(request)] ?? 0) + 1;
-  return Object.fromEntries(Object.entries(counts).toSorted(([, a], [, b]) => b - a));
+/** The simulated provider keeps its instances in ConfigMaps: elsewhere that is the cloud's own API. */
+const isOfCluster = ({ resource }: Request) => resource !== simulatedInstances.plural;
+
+function counted(requests: readonly Request[], nodeCount: number): Record<string, object> {
+  const counts: Record<string, { all: number; failed: number }> = {};
+  for (const request of requests) {
+    const count = (counts[called(request)] ??= { all: 0, failed: 0 });
+    count.all++;
+    if (request.code >= 400) count.failed++;
+  }
+  const sorted = Object.entries(counts).toSorted(([, a], [, b]) => b.all - a.all);
+  return Object.fromEntries(
+    sorted.map(([what, count]) => [what, { ...count, "per node": (count.all / nodeCount).toFixed(2) }]),
+  );
 }
 
 const inSeconds = (ms: number) => (ms / 1000).toFixed(1);

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { apiVersionOf, type Manifest, type Resource } from "../src/api/meta.ts";
-import { simulatedNodeClasses } from "../src/api/simulated-node-class.ts";
+import { type SimulatedNodeClassSpec, simulatedNodeClasses } from "../src/api/simulated-node-class.ts";
 import type { KubeApi } from "../src/control/ports.ts";
 import { addressOf, connectTo, install, ourDefinitions } from "../test/contract/backends.ts";
 import { type ControlPlane, controlPlane } from "../test/control-plane/start.ts";
@@ -15,7 +15,7 @@ export const controllerUser = "fettle";
 const machinesUser = "machines";
 const quick = { median: "500ms" };
 /** Twelve types of up to 8 CPUs. */
-const spec = {
+export const machineSpec: SimulatedNodeClassSpec = {
   catalogue: { cpus: [1, 2, 4, 8], architectures: ["amd64"], operatingSystems: ["linux"] },
   boot: quick,
   join: quick,
@@ -44,7 +44,11 @@ export async function onPlane<T>(measure: (plane: Plane) => Promise<T>): Promise
   };
   try {
     await install(address, ourDefinitions());
-    await api.create(simulatedNodeClasses.resource, {}, manifest(simulatedNodeClasses.resource, "default", { spec }));
+    await api.create(
+      simulatedNodeClasses.resource,
+      {},
+      manifest(simulatedNodeClasses.resource, "default", { spec: machineSpec }),
+    );
     const flags = [
       "--provider=simulated",
       "--metrics-bind-address=127.0.0.1:9791",

@@ -1,11 +1,16 @@
 // 1,000 pods of ten Deployments and the pool they run on, for the parts of the bench that need a real control plane.
 
+import { effectiveSimulatedNodeClass } from "../src/api/effective-simulated-node-class.ts";
 import type { KubeObject, Manifest, Resource } from "../src/api/meta.ts";
 import { capacityTypeKey, instanceTypeKey, zoneKey } from "../src/api/node.ts";
+import type { Pod as PodToPlace } from "../src/api/pod.ts";
+import { simulatedCatalogue } from "../src/api/simulated-catalogue.ts";
 import type { KubeApi } from "../src/control/ports.ts";
 import { pods } from "../src/control/resources.ts";
 import type { Pod } from "../src/sim/world/objects.ts";
-import { manifest, until } from "./provisioning-plane.ts";
+import { emptyProblem } from "../src/decide/packing/problem.ts";
+import { solveNow } from "../src/decide/packing/solve.ts";
+import { machineSpec, manifest, until } from "./provisioning-plane.ts";
 
 /** CPUs and GiB of each Deployment's pods. */
 const sizes = [
@@ -30,9 +35,9 @@ const namespace = "default";
 export const poolTemplate = {
   spec: {
     requirements: [
-      { key: capacityTypeKey, operator: "In", values: ["on-demand"] },
-      { key: "kubernetes.io/os", operator: "In", values: ["linux"] },
-      { key: "kubernetes.io/arch", operator: "In", values: ["amd64"] },
+      { key: capacityTypeKey, operator: "In" as const, values: ["on-demand"] },
+      { key: "kubernetes.io/os", operator: "In" as const, values: ["linux"] },
+      { key: "kubernetes.io/arch", operator: "In" as const, values: ["amd64"] },
     ],
   },
 };
@@ -59,21 +64,26 @@ export async function allRun(api: KubeApi, replicas: number): Promise<void> {
 
 const nameOf = (index: number) => `app-${index}`;
 
-function deployment(index: number, replicas: number, [cpus, gib]: readonly [number, number]): Manifest {
+function deployment(index: number, replicas: number, size: readonly [number, number]): Manifest {
+  const template = templateOf(index, size);
+  const spec = { replicas, selector: { matchLabels: template.metadata.labels }, template };
+  return manifest(apps, nameOf(index), { spec });
+}
+
+function templateOf(index: number, [cpus, gib]: readonly [number, number]) {
   const labels = { app: nameOf(index) };
   const requests = { cpu: `${cpus * 1000}m`, memory: `${gib}Gi` };
   const spread = {
     maxSkew: 1,
     topologyKey: zoneKey,
-    whenUnsatisfiable: "DoNotSchedule",
+    whenUnsatisfiable: "DoNotSchedule" as const,
     labelSelector: { matchLabels: labels },
   };
-  const podSpec = {
+  const spec = {
     containers: [{ name: "main", image: "main", resources: { requests } }],
     ...(index < spreadCount ? { topologySpreadConstraints: [spread] } : {}),
   };
-  const spec = { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: podSpec } };
-  return manifest(apps, nameOf(index), { spec });
+  return { metadata: { labels }, spec };
 }
 
 const priceOfCpu = 0.025;
@@ -90,6 +100,22 @@ export function priceOf({ metadata }: KubeObject): number {
 /** If pods could be cut to pieces. */
 export function floorPrice(replicas: number): number {
   return sum(sizes.map(([cpus, gib]) => replicas * (cpus * priceOfCpu + gib * priceOfGib)));
+}
+
+/** What the solver would launch for all of them at once, if each went where it says. */
+export function planPrice(replicas: number): number {
+  const types = simulatedCatalogue(effectiveSimulatedNodeClass(machineSpec));
+  if (!types.ok) throw new Error("The bench's own catalogue cannot be read.");
+  const { requirements } = poolTemplate.spec;
+  const placed = sizes.flatMap((size, index) =>
+    Array.from({ length: replicas }, (_, place): PodToPlace => {
+      const { metadata, spec } = templateOf(index, size);
+      const name = `${nameOf(index)}-${place}`;
+      return { metadata: { ...metadata, namespace, name, uid: name }, spec };
+    }),
+  );
+  const pools = [{ name: "workers", requirements, instanceTypes: types.value }];
+  return sum(solveNow({ ...emptyProblem, pods: placed, pools }).newNodes.map(({ price }) => price));
 }
 
 export const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
