@@ -115,8 +115,12 @@ export class CheckIndex implements CheckPicture {
   ended({ uid }: CheckView): readonly ActionView[] {
     return this.#ended.of(uid);
   }
-  template(reference: TemplateReference): TemplateView | undefined {
-    return this.#templates.get(keyOfKind(reference), keyOfObject(reference));
+  template({ namespace = "", ...reference }: TemplateReference): TemplateView | undefined {
+    const kind = this.kind(reference);
+    // One that is written for a kind that has none is ignored, as by medik8s' own controller.
+    const isNowhere = kind.state === "Served" && !kind.resource.namespaced;
+    const key = keyOfObject({ ...reference, namespace: isNowhere ? "" : namespace });
+    return this.#templates.get(keyOfKind(reference), key);
   }
   templates(kind: KindName): readonly TemplateView[] {
     return this.#templates.of(keyOfKind(kind));

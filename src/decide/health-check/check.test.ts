@@ -303,6 +303,14 @@ describe("what disables a check", () => {
     expect(reason({ checks: [aCheck("web", { spec: { remediationTemplate } })] })).toBe("RemediationTemplateNotFound");
   });
 
+  test("not a namespace for a kind that has none: it means nothing", () => {
+    const resource = { ...resourceOf("FenceRemediationTemplate"), namespaced: false };
+    const kinds = { FenceRemediationTemplate: { state: "Served", resource } } as const;
+    const templates = [aTemplate("fence", { namespace: "" })];
+    expect(reason({ kinds, templates })).toBeUndefined();
+    expect(reason({ templates })).toBe("RemediationTemplateNotFound");
+  });
+
   test("a template without spec.template", () => {
     expect(reason({ templates: [aTemplate("fence", { body: undefined })] })).toBe("RemediationTemplateInvalid");
   });
