@@ -27,7 +27,12 @@ export type Move = {
 };
 
 /** Why consolidation leaves a node where it is, and since when searches have said so. */
-export type Stay = { readonly short: string; readonly at: Instant };
+export type Stay = {
+  readonly short: string;
+  readonly at: Instant;
+  /** It was not judged but put off, until then at the latest. */
+  readonly until?: Instant;
+};
 
 /** A move with what it rests on beside its own nodes and the pods on them. */
 export type FoundMove = {

@@ -33,6 +33,7 @@ type Case = {
   world?: WorldOptions;
   move?: Partial<Move>;
   stay?: string;
+  putOffUntil?: Instant;
   now?: Instant;
 };
 
@@ -62,7 +63,7 @@ function contextOf(one: Case) {
   return { picture: withMove(picture, one), now, settings, epoch: 1 };
 }
 
-function withMove(picture: ClusterPicture, { move, stay }: Case): ClusterPicture {
+function withMove(picture: ClusterPicture, { move, stay, putOffUntil: until }: Case): ClusterPicture {
   const found: Move | undefined = move && {
     batch: "move-1",
     action: "Drift",
@@ -75,7 +76,8 @@ function withMove(picture: ClusterPicture, { move, stay }: Case): ClusterPicture
     ...move,
   };
   picture.moveOf = () => found;
-  picture.stayOf = () => (stay === undefined ? undefined : { short: stay, at: t0 });
+  picture.stayOf = () =>
+    stay === undefined ? undefined : { short: stay, at: t0, ...(until === undefined ? {} : { until }) };
   return picture;
 }
 
@@ -401,6 +403,23 @@ describe("Consolidation", () => {
     expect(notices.map(({ about, reason, message }) => [about.kind, reason, message])).toEqual(
       ["Node", "NodeClaim"].map(kind => [kind, "Unconsolidatable", "Node a stays: its pods have no cheaper place."]),
     );
+  });
+
+  test("one that is put off says until when, and nothing in events", () => {
+    const decision = decide({
+      ...used,
+      stay: "pods still come to other nodes and go from them",
+      putOffUntil: at("2m"),
+    });
+    expect([decision.commands, decision.notices]).toEqual([[], []]);
+    expect(decision.refusals).toMatchObject([
+      {
+        code: "put-off",
+        message: "Node a stays: pods still come to other nodes and go from them.",
+        until: at("2m"),
+        liftedBy: "pods standing still",
+      },
+    ]);
   });
 
   test("says what it saves", () => {

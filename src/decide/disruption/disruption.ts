@@ -2,7 +2,7 @@
 // unless something blocks it. A node with pods goes only with a move that says where they run afterwards.
 
 import { formatTime, type Instant } from "../../api/time.ts";
-import type { Move } from "../../snapshot/moves.ts";
+import type { Move, Stay } from "../../snapshot/moves.ts";
 import type { ClaimView, NodeView } from "../../snapshot/views.ts";
 import {
   type Context,
@@ -104,7 +104,7 @@ function withMove(candidate: Candidate, reason: Reason, { picture, now }: Contex
   const move = moveFor(reason, picture.moveOf(node.uid));
   if (move === undefined) {
     const stay = picture.stayOf(node.uid);
-    const refusals = unanswered(candidate, reason, stay?.short);
+    const refusals = unanswered(candidate, reason, stay);
     const stays = refusals.filter(({ code }) => code === "unconsolidatable");
     const notices = stays.flatMap(({ message }) => noticesOf(candidate, "Unconsolidatable", message));
     return { ...nothing, ...asking(reason, stay, now), refusals, notices };
@@ -117,15 +117,18 @@ function withMove(candidate: Candidate, reason: Reason, { picture, now }: Contex
   return { ...nothing, refusals: [refusal(node, { code: "pods-without-place", message, liftedBy })] };
 }
 
-function unanswered({ node }: Candidate, { action, message }: Reason, stays: string | undefined): readonly Refusal[] {
-  if (action === "Consolidation") {
-    if (stays === undefined) return [];
-    const liftedBy = "a change in what runs, or in what is offered at which price";
-    return [refusal(node, { code: "unconsolidatable", message: `Node ${node.name} stays: ${stays}.`, liftedBy })];
-  }
+function unanswered({ node }: Candidate, { action, message }: Reason, stay: Stay | undefined): readonly Refusal[] {
+  if (action === "Consolidation") return stay === undefined ? [] : [staying(node, stay)];
   const liftedBy = "the search, which is asked";
   const said = `Where the pods of node ${node.name} would go has not been found out yet. ${message}`;
   return [refusal(node, { code: "move-not-found-yet", message: said, liftedBy })];
+}
+
+function staying(node: NodeView, { short, until }: Stay): Refusal {
+  const message = `Node ${node.name} stays: ${short}.`;
+  if (until !== undefined) return refusal(node, { code: "put-off", message, until, liftedBy: "pods standing still" });
+  const liftedBy = "a change in what runs, or in what is offered at which price";
+  return refusal(node, { code: "unconsolidatable", message, liftedBy });
 }
 
 function proposalOf({ node, claim, pool, isEmpty }: Candidate, reason: Reason, move?: Move): Proposal {

@@ -2,6 +2,7 @@
 // already would take the pods of those that it has not, and both would have to move again. Nobody is put off for long.
 
 import { type Instant, type Millis, minuteMs } from "../../api/time.ts";
+import type { Stay } from "../../snapshot/moves.ts";
 import type { Picture } from "../../snapshot/picture.ts";
 import type { ClaimView, NodeView } from "../../snapshot/views.ts";
 import { quietSince, standStillMs } from "./clock.ts";
@@ -33,11 +34,12 @@ export class Unrest {
     return isCalm ? undefined : this.#endsAt;
   }
 
-  /** Why the node stays until then; undefined: it is judged all the same. */
-  puttingOff(uid: string, { picture, now }: { picture: Pick<Picture, "stayOf">; now: Instant }): string | undefined {
+  /** How the node stays until then; undefined: it is judged all the same. */
+  puttingOff(uid: string, { picture, now }: { picture: Pick<Picture, "stayOf">; now: Instant }): Stay | undefined {
     if (this.endsAt === undefined) return undefined;
     const before = picture.stayOf(uid);
-    const isOverdue = before?.short === whyPutOff && now >= before.at + putOffMaxMs;
-    return isOverdue ? undefined : whyPutOff;
+    const at = before?.until === undefined ? now : before.at;
+    const until = at + putOffMaxMs;
+    return until <= now ? undefined : { short: whyPutOff, at, until };
   }
 }

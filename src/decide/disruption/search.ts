@@ -198,9 +198,9 @@ class MoveRun {
     const { picture } = this.#input;
     return savers.filter(({ name }) => {
       const { uid = "" } = picture.node(name) ?? {};
-      const why = unrest.puttingOff(uid, { picture, now: this.#at });
-      if (why === undefined) return true;
-      stays.set(uid, this.#stay(uid, why));
+      const stay = unrest.puttingOff(uid, { picture, now: this.#at });
+      if (stay === undefined) return true;
+      stays.set(uid, stay);
       this.#calmAt = unrest.endsAt;
       return false;
     });
