@@ -1,8 +1,9 @@
 // Sizes apart by the resource that they take the largest share of, so that there is always a choice of each to fill a node
 // evenly. Blocks of sizes know the least that one of them asks for, so that those too large are passed over together.
 
+import type { Effort } from "./effort.ts";
 import { type Amounts, pods } from "./resources.ts";
-import type { SizeTable } from "./sizes.ts";
+import { rowsAtOnce, type SizeTable } from "./sizes.ts";
 
 /** Sizes that a lane's blocks hold. */
 export const blockSize = 32;
@@ -14,7 +15,7 @@ export type Lane = { readonly rows: Int32Array; readonly least: Float64Array };
 type Measure = { readonly worth: Float64Array; readonly demand: Amounts };
 
 /** Of the sizes of which pods are left. */
-export function lanesOf(table: SizeTable, measure: Measure): Lane[] {
+export function* lanesOf(table: SizeTable, measure: Measure, effort: Effort): Generator<void, Lane[]> {
   const { count, left, stride } = table;
   const rows = new Int32Array(count);
   const laneByRow = new Uint8Array(count);
@@ -26,6 +27,9 @@ export function lanesOf(table: SizeTable, measure: Measure): Lane[] {
     laneByRow[found] = lane;
     rows[found++] = row;
     lengths[lane] = (lengths[lane] ?? 0) + 1;
+    if (found % rowsAtOnce !== 0) continue;
+    effort.work += rowsAtOnce * 0.1;
+    yield;
   }
   const lists = Array.from(lengths, length => new Int32Array(length));
   lengths.fill(0);
@@ -36,7 +40,16 @@ export function lanesOf(table: SizeTable, measure: Measure): Lane[] {
     if (list !== undefined) list[place] = rows[at] ?? 0;
     lengths[lane] = place + 1;
   }
-  return lists.filter(list => list.length > 0).map(list => ({ rows: list, least: leastByBlock(table, list) }));
+  effort.work += found * 0.02;
+  yield;
+  const lanes: Lane[] = [];
+  for (const list of lists) {
+    if (list.length === 0) continue;
+    lanes.push({ rows: list, least: leastByBlock(table, list) });
+    effort.work += list.length * 0.05;
+    yield;
+  }
+  return lanes;
 }
 
 function scarcest({ cells, stride }: SizeTable, row: number, { worth, demand }: Measure): number {

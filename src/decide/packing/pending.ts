@@ -9,7 +9,7 @@ import { type Kind, kindSignature } from "./kind.ts";
 import { type Lane, lanesOf } from "./lanes.ts";
 import type { Picture } from "./picture.ts";
 import { type Amounts, readAmounts } from "./resources.ts";
-import { SizeTable } from "./sizes.ts";
+import { rowsAtOnce, SizeTable } from "./sizes.ts";
 import { sortedInSlices } from "./sliced-sort.ts";
 
 export class Size {
@@ -121,6 +121,7 @@ export class Pending {
   *sort(effort: Effort): Generator<void, void> {
     for (let row = 0; row < this.sizes.length; row++) {
       const classes = this.sizes[row]?.classes ?? [];
+      if (row % rowsAtOnce === rowsAtOnce - 1) yield;
       for (let index = 0; index < classes.length; index++) {
         const one = classes[index];
         if (one === undefined || one.pods.length < 2) continue;
@@ -162,11 +163,14 @@ export class Pending {
   }
 
   /** Of each resource the largest amount of which every size asks for a multiple. */
-  grain(): Amounts {
+  *grain(effort: Effort): Generator<void, Amounts> {
     const { cells, count, stride } = this.table;
     const grain = new Float64Array(stride);
     for (let row = 0; row < count; row++) {
       for (let r = 0; r < stride; r++) grain[r] = commonMeasure(grain[r] ?? 0, cells[row * stride + r] ?? 0);
+      if (row % rowsAtOnce !== rowsAtOnce - 1) continue;
+      effort.work += rowsAtOnce * 0.1;
+      yield;
     }
     return grain;
   }
@@ -199,6 +203,7 @@ export class Pending {
       effort.work += 0.2 * classes.length;
       if (row % 256 === 255) yield;
     }
+    yield* this.#makeLanes(worthOf, effort);
     const ranks = [...classesByRank].sort(([a], [b]) => b - a);
     const [only] = ranks;
     return only !== undefined && ranks.length === 1 ? only[1] : ranks.flatMap(([, classes]) => classes);
@@ -207,7 +212,11 @@ export class Pending {
   /** Sizes that are left, in order, apart by the resource that they take the largest share of. */
   lanes(worth: Float64Array): readonly Lane[] {
     if (this.#lanes.length > 0 && this.#used * 2 < this.#laned) return this.#lanes;
-    this.#lanes = lanesOf(this.table, { worth, demand: this.#initial });
+    return atOnce(this.#makeLanes(worth, { work: 0 }));
+  }
+
+  *#makeLanes(worth: Float64Array, effort: Effort): Generator<void, readonly Lane[]> {
+    this.#lanes = yield* lanesOf(this.table, { worth, demand: this.#initial }, effort);
     this.#laned = this.#lanes.reduce((sum, { rows }) => sum + rows.length, 0);
     this.#used = 0;
     return this.#lanes;

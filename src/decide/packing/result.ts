@@ -50,8 +50,8 @@ function* described(search: Search, effort: Effort): Generator<void, NewNode[]> 
       effort.work += 20;
     }
     found.push({ ...content, pods: node.pods.map(({ pod }) => pod) });
-    effort.work += 2;
-    if (found.length % 256 === 0) yield;
+    effort.work += 2 + 0.1 * node.pods.length;
+    if (node.pods.length > 20 || found.length % 64 === 0) yield;
   }
   return found;
 }

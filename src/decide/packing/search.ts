@@ -86,7 +86,7 @@ export class Search {
 
   /** Finds out what resources are worth, given what is asked for and what could be launched. */
   *price(effort: Effort): Generator<void, void> {
-    this.#grain = this.pending.grain();
+    this.#grain = yield* this.pending.grain(effort);
     const machines: Machine[] = this.picture.pools.flatMap(({ template }) =>
       this.rooms(template).map((room, type) => ({
         room,
@@ -94,6 +94,8 @@ export class Search {
       })),
     );
     const priced = machines.filter(({ price }) => Number.isFinite(price) && price > 0);
+    effort.work += machines.length;
+    yield;
     const { demand } = this.pending;
     if (!this.isThorough && this.pending.count <= few) this.worth = evenWorth(priced, demand);
     else {
@@ -107,7 +109,7 @@ export class Search {
     const steps = worth(machines, this.pending.demand);
     for (;;) {
       const { done, value } = steps.next();
-      effort.work += machines.length * 5;
+      effort.work += machines.length;
       if (done === true) return value;
       yield;
     }

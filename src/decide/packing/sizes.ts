@@ -5,6 +5,9 @@ import type { Effort } from "./effort.ts";
 import type { Amounts } from "./resources.ts";
 import { sortedNumbers } from "./sliced-sort.ts";
 
+/** So many are gone through before anybody is asked whether to go on. */
+export const rowsAtOnce = 8192;
+
 export class SizeTable {
   /** Resources a row. */
   stride: number;
@@ -56,7 +59,7 @@ export class SizeTable {
 
   /** Puts rows in order by what they are worth, the largest first; by place, where each was. No more may come then. */
   *arrange(worth: Float64Array, effort: Effort): Generator<void, Int32Array> {
-    const order = yield* this.#order(this.#values(worth), effort);
+    const order = yield* this.#order(yield* this.#values(worth, effort), effort);
     const { cells, left, stride } = this;
     this.cells = new Float64Array(order.length * stride);
     this.left = new Int32Array(order.length);
@@ -65,19 +68,19 @@ export class SizeTable {
       const row = order[place] ?? 0;
       this.left[place] = left[row] ?? 0;
       for (let r = 0; r < stride; r++) this.cells[place * stride + r] = cells[row * stride + r] ?? 0;
+      if (place % rowsAtOnce === rowsAtOnce - 1) yield* rested(effort);
     }
-    effort.work += order.length * 0.05;
-    yield;
     return order;
   }
 
-  #values(worth: Float64Array): Float64Array {
+  *#values(worth: Float64Array, effort: Effort): Generator<void, Float64Array> {
     const { cells, stride } = this;
     const values = new Float64Array(this.count);
     for (let row = 0; row < values.length; row++) {
       let value = 0;
       for (let r = 0; r < stride; r++) value += (worth[r] ?? 0) * (cells[row * stride + r] ?? 0);
       values[row] = value;
+      if (row % rowsAtOnce === rowsAtOnce - 1) yield* rested(effort);
     }
     return values;
   }
@@ -92,9 +95,8 @@ export class SizeTable {
     const keys = new Float64Array(values.length);
     for (let row = 0; row < keys.length; row++) {
       keys[row] = Math.floor((most - (values[row] ?? 0)) * scale) * rowsMax + row;
+      if (row % rowsAtOnce === rowsAtOnce - 1) yield* rested(effort);
     }
-    effort.work += keys.length * 0.1;
-    yield;
     const sorted = yield* sortedNumbers(keys, effort);
     const order = new Int32Array(sorted.length);
     let start = 0;
@@ -102,13 +104,13 @@ export class SizeTable {
       const key = sorted[place] ?? 0;
       const own = Math.floor(key / rowsMax);
       order[place] = key - own * rowsMax;
+      if (place % rowsAtOnce === rowsAtOnce - 1) yield* rested(effort);
       if (own === coarse) continue;
       if (place - start > 1) this.#compare(order, values, { start, end: place });
       start = place;
       coarse = own;
     }
     if (order.length - start > 1) this.#compare(order, values, { start, end: order.length });
-    effort.work += order.length * 0.1;
     return order;
   }
 
@@ -128,6 +130,11 @@ export class SizeTable {
     for (let r = 0; r < stride; r++) if (cells[row * stride + r] !== (amounts[r] ?? 0)) return false;
     return true;
   }
+}
+
+function* rested(effort: Effort): Generator<void, void> {
+  effort.work += rowsAtOnce * 0.05;
+  yield;
 }
 
 /** Equal for equal amounts, and rarely else. What is none says nothing: rows may become wider. */

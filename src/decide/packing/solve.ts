@@ -14,7 +14,6 @@ import type { Problem } from "./problem.ts";
 import { answerOf } from "./result.ts";
 import { type Opening, Search } from "./search.ts";
 import { withDomainsAsTheyAre } from "./settled.ts";
-import type { State } from "./template.ts";
 import { dot } from "./worth.ts";
 
 /** A search that its caller drives, a slice at a time. Dropping it cancels it. */
@@ -132,7 +131,8 @@ export function* ontoWhatIs(search: Search, effort: Effort): Generator<void, Pod
 function* placeAll(search: Search, one: PodClass, effort: Effort): Generator<void, void> {
   let current: PodClass | undefined = one.kind.volumes.trouble === undefined ? one : undefined;
   while (current !== undefined && current.pods.length > 0) {
-    if (!again(search, current) && !placeNext(search, current)) current = withLess(search, current);
+    const isPlaced = (yield* again(search, current, effort)) || (yield* placeNext(search, current, effort));
+    if (!isPlaced) current = withLess(search, current);
     effort.work += search.effort();
     yield;
   }
@@ -149,13 +149,24 @@ function* lastResort(search: Search, stuck: readonly PodClass[], effort: Effort)
 }
 
 /** On nodes that were closed to the pods before, and may be open now that others are placed. */
-function again(search: Search, one: PodClass): boolean {
+function* again(search: Search, one: PodClass, effort: Effort): Generator<void, boolean> {
   const before = one.pods.length;
   if (!one.kind.isShifting) return false;
   search.onHosts(one);
   search.onUpcoming(one);
-  for (const opening of search.roomy) topUp(search, opening, one);
+  for (const opening of search.roomy) {
+    topUp(search, opening, one);
+    if (search.work > atOnceMax) yield* paused(search, effort);
+  }
   return one.pods.length < before;
+}
+
+/** So much is done for one class before anybody is asked whether to go on. */
+const atOnceMax = 500;
+
+function* paused(search: Search, effort: Effort): Generator<void, void> {
+  effort.work += search.effort();
+  yield;
 }
 
 /** With one wish less; undefined: there is none, and the pods have all their wishes again for the next round. */
@@ -172,13 +183,13 @@ function withLess(search: Search, one: PodClass): PodClass | undefined {
   return undefined;
 }
 
-function placeNext(search: Search, one: PodClass): boolean {
+function* placeNext(search: Search, one: PodClass, effort: Effort): Generator<void, boolean> {
   const floor = search.pending.hostFloor();
   const share = search.pending.demand.map(amount => amount / Math.max(1, floor));
   const opening = openFor(search, one, share);
   if (opening === undefined || isBetterJoined(search, one, { opening, floor })) {
     const most = opening === undefined ? Number.POSITIVE_INFINITY : alone(opening, one.size.amounts);
-    if (joinCheapest(search, one, most)) return true;
+    if (yield* joinCheapest(search, one, { most, effort })) return true;
   }
   if (opening === undefined) return false;
   search.open(opening.node);
@@ -205,26 +216,29 @@ function alone({ node, state }: Opening, amounts: Float64Array): number {
   return state.priceByType[cheapestType(node, state, amounts)] ?? Number.POSITIVE_INFINITY;
 }
 
+type Joining = { readonly most: number; readonly effort: Effort };
+
 /** Puts pods of the class on the open nodes whose price that raises least, and by no more than `most` each. */
-function joinCheapest(search: Search, one: PodClass, most: number): boolean {
+function* joinCheapest(search: Search, one: PodClass, { most, effort }: Joining): Generator<void, boolean> {
   const { amounts } = one.size;
   // What rules narrow only raises the price: nodes are asked in the order of what they would cost without.
-  const raiseIn = (node: OpenNode, state: State): number => raiseOf(node, state, amounts);
-  search.work += search.opened.length * 0.1;
   const offers: { node: OpenNode; more: number }[] = [];
   for (const node of search.opened) {
-    const more = raiseIn(node, node.state);
+    const more = raiseOf(node, node.state, amounts);
     if (Number.isFinite(more) && more <= most) offers.push({ node, more });
+    search.work += 0.2;
+    if (search.work > atOnceMax) yield* paused(search, effort);
   }
   offers.sort((a, b) => a.more - b.more || a.node.index - b.node.index);
   const before = one.pods.length;
   for (const { node, more } of offers) {
-    while (one.pods.length > 0 && raiseIn(node, node.state) <= more) {
+    while (one.pods.length > 0 && raiseOf(node, node.state, amounts) <= more) {
       const state = search.fit(one, node);
-      if (typeof state === "string" || raiseIn(node, state) > most) break;
+      if (typeof state === "string" || raiseOf(node, state, amounts) > most) break;
       search.put(one, node, state);
     }
     if (one.pods.length === 0) break;
+    if (search.work > atOnceMax) yield* paused(search, effort);
   }
   return one.pods.length < before;
 }
