@@ -75,14 +75,14 @@ type Read = { object: KubeObject; unknown: string[] };
  */
 function readChanged(kind: ServedKind, asked: KubeObject, { existing, refused }: Reading): Read {
   if (existing === undefined) return { object: asked, unknown: readFields(kind, asked, refused) };
+  const fields = Object.keys(asked);
+  const kept = new Set(fields.filter(field => isKept(kind, field, { asked, existing })));
   const read = {} as KubeObject;
-  for (const field of Object.keys(asked)) {
-    if (!isKept(kind, field, { asked, existing })) setField(read, field, deepCopy(asked[field]));
-  }
+  for (const field of fields) if (!kept.has(field)) setField(read, field, deepCopy(asked[field]));
   const unknown = readFields(kind, read, refused);
   const object = {} as KubeObject;
-  for (const field of Object.keys(asked)) {
-    if (isKept(kind, field, { asked, existing })) setField(object, field, existing[field]);
+  for (const field of fields) {
+    if (kept.has(field)) setField(object, field, existing[field]);
     else if (Object.hasOwn(read, field)) setField(object, field, read[field]);
   }
   for (const field of Object.keys(read)) if (!Object.hasOwn(object, field)) setField(object, field, read[field]);

@@ -7,6 +7,8 @@ import type { Stored } from "./request.ts";
 /** What an object not yet written out is taken to weigh; only the bound on history needs it. */
 const assumedBytes = 4096;
 
+const encoder = new TextEncoder();
+
 export type Texts = Readonly<Record<string, string>>;
 
 export class StoredObject implements Stored {
@@ -14,6 +16,8 @@ export class StoredObject implements Stored {
   #fields: Texts | undefined;
   #object: KubeObject | undefined;
   #json: Buffer | undefined;
+  /** One byte a character, which is read several times as fast. */
+  #isAscii = false;
   #isSuperseded = false;
   /** When it was last parsed or written, by the count of `recent`. */
   #usedAt: number;
@@ -36,7 +40,8 @@ export class StoredObject implements Stored {
   get object(): KubeObject {
     if (this.#object !== undefined) return this.#object;
     // cool() leaves the bytes behind.
-    const object = JSON.parse((this.#json as Buffer).toString("utf8")) as KubeObject;
+    const text = (this.#json as Buffer).toString(this.#isAscii ? "latin1" : "utf8");
+    const object = JSON.parse(text) as KubeObject;
     this.#object = object;
     // Most of what is read or changed once is left alone for a long time then.
     this.#isInUse = this.#recent.isRecent(this.#usedAt);
@@ -56,8 +61,7 @@ export class StoredObject implements Stored {
   }
 
   get json(): Buffer {
-    this.#json ??= bytesOf(this.#object);
-    return this.#json;
+    return (this.#json ??= this.#write());
   }
 
   get bytes(): number {
@@ -83,23 +87,22 @@ export class StoredObject implements Stored {
   /** Keeps the bytes alone. */
   cool(): void {
     if (this.#object === undefined || (this.#isSuperseded && this.#json === undefined)) return;
-    this.#json ??= bytesOf(this.#object);
+    this.#json ??= this.#write();
     this.#object = undefined;
     this.#views = undefined;
   }
-}
 
-const encoder = new TextEncoder();
-
-/** Not from Node's pool, where a few kilobytes that live on keep others that do not. */
-function bytesOf(object: KubeObject | undefined): Buffer {
-  const text = JSON.stringify(object);
-  // Nearly always one byte a character: then they need not be counted first.
-  const bytes = Buffer.allocUnsafeSlow(text.length);
-  if (encoder.encodeInto(text, bytes).read === text.length) return bytes;
-  const longer = Buffer.allocUnsafeSlow(Buffer.byteLength(text, "utf8"));
-  longer.write(text, "utf8");
-  return longer;
+  /** Not from Node's pool, where a few kilobytes that live on keep others that do not. */
+  #write(): Buffer {
+    const text = JSON.stringify(this.#object);
+    // Nearly always one byte a character: then they need not be counted first.
+    const bytes = Buffer.allocUnsafeSlow(text.length);
+    this.#isAscii = encoder.encodeInto(text, bytes).read === text.length;
+    if (this.#isAscii) return bytes;
+    const longer = Buffer.allocUnsafeSlow(Buffer.byteLength(text, "utf8"));
+    longer.write(text, "utf8");
+    return longer;
+  }
 }
 
 /**

@@ -181,10 +181,17 @@ function judgeChanged(backend: Backend, { kind }: Target, { object, old, options
 
 /** What the server's own kinds accepted once and nobody changed stays accepted; custom schemas may have changed. */
 function isContentChanged({ strategic }: ServedKind, object: KubeObject, old: KubeObject): boolean {
-  if (!strategic) return true;
-  const fields = new Set([...Object.keys(object), ...Object.keys(old)]);
-  fields.delete("metadata");
-  return [...fields].some(field => !deepEqual(object[field], old[field]));
+  return !strategic || isChangedBeside(metadataOnly, object, old);
+}
+
+const metadataOnly: ReadonlySet<string> = new Set(["metadata"]);
+const metadataAndStatus: ReadonlySet<string> = new Set(["metadata", "status"]);
+
+/** In any field but those. */
+function isChangedBeside(apart: ReadonlySet<string>, object: KubeObject, old: KubeObject): boolean {
+  for (const field in object) if (!apart.has(field) && !deepEqual(object[field], old[field])) return true;
+  for (const field in old) if (!apart.has(field) && !Object.hasOwn(object, field)) return true;
+  return false;
 }
 
 /** A write to the object itself leaves the status alone; one to the status leaves everything else alone. */
@@ -194,15 +201,16 @@ function narrow(
   { old, subresource }: { old: KubeObject; subresource?: Subresource | undefined },
 ): void {
   if (subresource === "status") {
-    for (const field of new Set([...Object.keys(object), ...Object.keys(old)])) {
-      if (!["apiVersion", "kind", "metadata", "status"].includes(field)) setOrDelete(object, field, old[field]);
-    }
+    for (const field of Object.keys(object)) if (!statusWritten.has(field)) setOrDelete(object, field, old[field]);
+    for (const field of Object.keys(old)) if (!statusWritten.has(field)) object[field] = old[field];
     // The server's own kinds let a status write carry metadata too; custom kinds do not.
     if (!kind.strategic) object.metadata = { ...old.metadata, resourceVersion: object.metadata.resourceVersion };
   } else if (kind.subresources.includes("status")) {
     setOrDelete(object, "status", old.status);
   }
 }
+
+const statusWritten: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "status"]);
 
 function setOrDelete(object: object, field: string, value: unknown): void {
   const fields = object as Record<string, unknown>;
@@ -214,10 +222,8 @@ function setOrDelete(object: object, field: string, value: unknown): void {
 function countGeneration(kind: ServedKind, object: KubeObject, old: KubeObject): void {
   const { generation } = old.metadata;
   if (!kind.rules.countsGeneration || object.metadata.generation !== generation) return;
-  const apart = kind.strategic || kind.subresources.includes("status") ? ["metadata", "status"] : ["metadata"];
-  const fields = new Set([...Object.keys(object), ...Object.keys(old)].filter(field => !apart.includes(field)));
-  if ([...fields].some(field => !deepEqual(object[field], old[field])))
-    object.metadata.generation = (generation ?? 0) + 1;
+  const apart = kind.strategic || kind.subresources.includes("status") ? metadataAndStatus : metadataOnly;
+  if (isChangedBeside(apart, object, old)) object.metadata.generation = (generation ?? 0) + 1;
 }
 
 function checkVersion(kind: ServedKind, object: KubeObject, old: KubeObject): void {

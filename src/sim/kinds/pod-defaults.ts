@@ -3,7 +3,7 @@
 
 import { remembered } from "../remembered.ts";
 import { defaultPodRequests } from "./pod-resources.ts";
-import type { Container, Handler, Pod, PodSpec, Probe, Volume } from "./pod-types.ts";
+import type { Container, Handler, Pod, PodSpec, Probe, Resources, Volume } from "./pod-types.ts";
 
 /** Pods and templates alike. */
 export function defaultPodSpec(spec: PodSpec): void {
@@ -23,7 +23,7 @@ export function defaultPodSpec(spec: PodSpec): void {
 export function defaultPod({ spec, status }: Pod): void {
   spec.enableServiceLinks ??= true;
   for (const { resources, ports } of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
-    if (resources.limits) resources.requests = { ...resources.limits, ...resources.requests };
+    if (resources.limits) requestLimits(resources, resources.limits);
     if (!spec.hostNetwork) continue;
     for (const port of ports ?? []) port.hostPort ??= port.containerPort;
   }
@@ -31,6 +31,12 @@ export function defaultPod({ spec, status }: Pod): void {
   // Only one of the single and the plural form need be given.
   if (status.podIPs === undefined && status.podIP !== undefined) status.podIPs = [{ ip: status.podIP }];
   if (status.podIP === undefined && status.podIPs?.[0] !== undefined) status.podIP = status.podIPs[0].ip;
+}
+
+/** What is limited and not requested is requested up to its limit. */
+function requestLimits(resources: Resources, limits: Readonly<Record<string, string>>): void {
+  resources.requests ??= {};
+  for (const name in limits) resources.requests[name] ??= limits[name] as string; // its own key
 }
 
 export function containersOf(spec: PodSpec): Container[] {
