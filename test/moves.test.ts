@@ -198,6 +198,16 @@ describe("a search for moves", () => {
     expect(world.picture.moveOf("a-uid")).toMatchObject({ action: "Drift", batch: expect.stringMatching(/^drift-/) });
   });
 
+  test("launches several in place of one that has drifted, where nothing as large can be had (D17)", async () => {
+    const world = new World({}, [2, 4]).node("a", { cpu: 8, isDrifted: true });
+    world.pods(running("x", "a", "2"), running("y", "a", "2"), running("z", "a", "2"));
+    await world.run();
+    const move = world.picture.moveOf("a-uid");
+    expect(move).toMatchObject({ action: "Drift", stuck: [], podCount: 3 });
+    expect(move?.claims.length).toBe(2);
+    expect(new Set(move?.claims.map(({ name }) => name)).size).toBe(2);
+  });
+
   test("promises no room twice", async () => {
     const never: NodePoolSpec = { disruption: { consolidateAfter: "Never" } };
     const world = new World(never).node("a", { isDrifted: true }).node("b", { isDrifted: true }).node("c");

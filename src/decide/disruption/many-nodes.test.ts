@@ -27,11 +27,18 @@ type Cluster = {
   stuck?: readonly string[];
   action?: Move["action"];
   actions?: readonly ActionView[];
+  replicas?: number;
+  /** A node that a pod which wants one is to come to. */
+  expects?: string;
 };
 
 /** The nodes that begin to go, in the order in which they are granted; and why the others do not. */
-function decided({ sizes, nodes: budget = "100%", is, inUse, stuck = [], action = "Drift", actions = [] }: Cluster) {
-  const spec: NodePoolSpec = { disruption: { budgets: [{ nodes: budget }], consolidateAfter: "15s" } };
+function decided({ sizes, nodes: budget = "100%", is, inUse, stuck = [], action = "Drift", ...more }: Cluster) {
+  const { actions = [], replicas, expects } = more;
+  const spec: NodePoolSpec = {
+    disruption: { budgets: [{ nodes: budget }], consolidateAfter: "15s" },
+    ...(replicas === undefined ? {} : { replicas }),
+  };
   const named = Object.entries(sizes).flatMap(([pool, count]) =>
     Array.from({ length: count }, (_, index) => ({ name: `${pool}-${index}`, pool, index })),
   );
@@ -55,6 +62,13 @@ function decided({ sizes, nodes: budget = "100%", is, inUse, stuck = [], action 
     poolVersions: new Map<string, string>(),
   }));
   picture.settleMoves({ at: now, moves, stays: new Map(), unanswered: [] });
+  if (expects !== undefined) {
+    picture.put("pod", aPod("waits", { phase: "Pending", isUnschedulable: true }));
+    const placements = new Map(
+      picture.unplacedPods().map(({ uid }) => [uid, { on: "node", name: expects, at: now } as const]),
+    );
+    picture.settleSearch({ at: now, claims: [], placements });
+  }
   return granted(picture);
 }
 
@@ -103,6 +117,11 @@ describe("empty nodes", () => {
     expect([gone.length, actions]).toEqual([count, count === 0 ? [] : ["Emptiness"]]);
   });
 
+  test("E14 not one that a pod which wants a node needs", () => {
+    const { gone, refused } = decided({ ...ten, expects: "web-4" });
+    expect([gone.length, gone.includes("web-4"), refused]).toEqual([9, false, ["pods-expected"]]);
+  });
+
   test("E8 one that has drifted too goes, as drifted", () => {
     expect(decided({ ...ten, is: () => [driftedAt(0), empty] })).toEqual({
       gone: Array.from({ length: 10 }, (_, index) => `web-${index}`),
@@ -124,6 +143,29 @@ describe("drifted nodes", () => {
   test("D3 those that are under way count", () => {
     const actions = [anAction("drift-x", { node: "web-9", spec: { action: "Drift", nodePool: "web" } })];
     expect(decided({ ...ten, actions }).gone).toEqual(["web-8", "web-7"]);
+  });
+
+  test("B19 where more are under way than the budget allows by now, none may go and no number is negative", () => {
+    const actions = ["web-9", "web-8", "web-7"].map(node =>
+      anAction(`drift-${node}`, { node, spec: { action: "Drift", nodePool: "web" } }),
+    );
+    const { gone, refused } = decided({ ...ten, nodes: "1", actions });
+    expect([gone, new Set(refused)]).toEqual([[], new Set(["budget-spent"])]);
+  });
+
+  test.each<[string, Record<string, number>, string, number]>([
+    ["a count", { web: 10 }, "4", 4],
+    ["a share", { web: 10 }, "30%", 3],
+    ["several pools", { web: 4, db: 4 }, "1", 2],
+    ["none", { web: 10 }, "0", 0],
+  ])("D19 of pools with replicas too: %s", (_, sizes, nodes, count) => {
+    const { gone, actions } = decided({ ...ten, sizes, nodes, replicas: 10 });
+    expect([gone.length, actions]).toEqual([count, count === 0 ? [] : ["Drift"]]);
+  });
+
+  test("D19 not where the condition is False", () => {
+    const is = () => [{ ...driftedAt(0), status: "False" as const }];
+    expect(decided({ ...ten, is, replicas: 10 }).gone).toEqual([]);
   });
 
   test("D4 each pool by its own budget", () => {

@@ -121,6 +121,20 @@ describe("consolidation", () => {
     expect(verdict.savings[0]?.price).toEqual({ before: 12, after: 8 });
   });
 
+  test.each([
+    ["on demand", false, false],
+    ["of both kinds", true, false],
+    ["spot, where spot may replace spot", true, true],
+  ])("three into one: %s", (_, isFirstSpot, areOthersSpot) => {
+    const bound = [...podsOn("a", "2500m"), ...podsOn("b", "2500m"), ...podsOn("c", "2500m")];
+    const only = aPool("p", { instanceTypes: [aType("eight", { cpu: 8, price: 8 }), aType("four")] });
+    const candidates = ["a", "b", "c"].map(name =>
+      candidate(name, 4, { isSpot: name === "a" ? isFirstSpot : areOthersSpot }),
+    );
+    const verdict = asked({ bound, pools: [only] }, { candidates, spotToSpot: true });
+    expect(told(verdict)).toEqual({ "a+b+c": "goes for eight" });
+  });
+
   test("makes several nodes of one only where that saves much", () => {
     const bound = podsOn("a", "2", "2");
     const of = (disturbance: number) => ({

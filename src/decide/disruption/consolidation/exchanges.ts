@@ -4,6 +4,7 @@
 import type { Trial } from "../../packing/trial.ts";
 import { attempt, type Course, oneByOne, priceOf } from "./course.ts";
 import type { Candidate, Saving, Terms } from "./question.ts";
+import type { GroupKind } from "./standings.ts";
 import { refusedBy } from "./terms.ts";
 
 /** The least share of their price that makes more nodes of fewer. */
@@ -28,18 +29,19 @@ export function* exchanges(course: Course): Generator<void, void> {
     }
     yield;
   }
-  yield* inGroups(course, true);
-  yield* inGroups(course, false);
+  yield* inGroups(course, "spot");
+  yield* inGroups(course, "other");
+  yield* inGroups(course, "mixed");
   // Some have taken pods of others meanwhile, and some have gone with others.
   for (const name of stays.keys()) if (standings.isSettled({ name })) stays.delete(name);
 }
 
-function* inGroups(course: Course, isSpot: boolean): Generator<void, void> {
+function* inGroups(course: Course, kind: GroupKind): Generator<void, void> {
   const asked = new Set<string>();
   const { fresh, standings, known } = course;
   const first = known.isCutShort ? new Set(standings.inOrder) : fresh;
   for (let failures = 0; failures < failuresMax; ) {
-    const group = standings.group(isSpot, asked, first);
+    const group = standings.group(kind, asked, first);
     if (group.length < 2 || course.isStopped()) return;
     let trouble: string | undefined;
     for (let count = group.length; count > 1; count = fewer(count)) {

@@ -12,6 +12,9 @@ import type { Candidate, Question, Saving } from "./question.ts";
 /** How many are replaced together at most: more is hardly cheaper, and all must come up before one goes. */
 const groupMax = 10;
 
+/** What spot nodes may be replaced by is another question where none but spot nodes go. */
+export type GroupKind = "spot" | "other" | "mixed";
+
 type Standing = {
   readonly candidate: Candidate;
   readonly index: number;
@@ -98,21 +101,23 @@ export class Standings {
   }
 
   /**
-   * As many as may go as one, all spot or none, of those that are left: beside one of the first ones also of the others.
+   * As many of a kind as may go as one, of those that are left: beside one of the first ones also of the others.
    */
-  group(isSpot: boolean, leftOut: ReadonlySet<string>, first: ReadonlySet<Candidate>): readonly Candidate[] {
+  group(kind: GroupKind, leftOut: ReadonlySet<string>, first: ReadonlySet<Candidate>): readonly Candidate[] {
     const countByPool = new Map<string, number>();
     const group: Candidate[] = [];
     for (const candidate of [...first, ...this.inOrder.filter(one => !first.has(one))]) {
       if (group.length === groupMax || (group.length === 0 && !first.has(candidate))) break;
       const { name, pool } = candidate;
-      if (candidate.isSpot !== isSpot || this.#settled.has(name) || leftOut.has(name)) continue;
+      if (!isOf(kind, candidate) || this.#settled.has(name) || leftOut.has(name)) continue;
       const count = (countByPool.get(pool) ?? 0) + 1;
       if (count > Math.max(1, this.#question.termsByPool.get(pool)?.atOnce ?? 1)) continue;
       countByPool.set(pool, count);
       group.push(candidate);
     }
-    return group;
+    // Those that are alike have been asked about as such.
+    const isAlike = group.every(({ isSpot }) => isSpot === group[0]?.isSpot);
+    return kind === "mixed" && isAlike ? [] : group;
   }
 
   /** They stand from now on: who goes is no target, and who takes pods does not go. */
@@ -147,6 +152,10 @@ export class Standings {
     this.input.effort.work += this.#order.length * 0.1;
     return free;
   }
+}
+
+function isOf(kind: GroupKind, { isSpot }: Candidate): boolean {
+  return kind === "mixed" || isSpot === (kind === "spot");
 }
 
 /** What an average pod asks for. */
