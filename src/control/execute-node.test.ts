@@ -107,6 +107,39 @@ describe("update-node", () => {
     expect(execution.picture.node("n")?.owners).toHaveLength(1);
   });
 
+  test("without one also where somebody has written to it since what that does not touch", async () => {
+    const execution = new EmbeddedExecution();
+    const seen = { labels: { "test.io/a": "0" }, annotations: { "test.io/gone": "0" } };
+    const node = await aNode(execution, seen, { taints: [theirs] });
+    execution.picture.answered("node", node);
+    await execution.patch(nodes, "n", {
+      metadata: { labels: { "test.io/b": "2" }, annotations: { "test.io/d": "3" } },
+    });
+    const calls: string[] = [];
+    execution.interfere = call => void calls.push(call);
+    const annotations = { "test.io/e": "4", "test.io/gone": null };
+    const change = { ...adoption, labels: { "test.io/a": "1" }, annotations };
+    expect(await execution.execute(update(node, change))).toEqual({ result: "done" });
+    expect(calls).toEqual(["patch nodes"]);
+    expect(execution.picture.node("n")).toMatchObject({
+      labels: { "test.io/a": "1", "test.io/b": "2" },
+      annotations: { "test.io/d": "3", "test.io/e": "4" },
+      finalizers: ["test/ours"],
+      owners: [{ name: "claim" }],
+    });
+    expect(execution.picture.node("n")?.annotations).not.toHaveProperty("test.io/gone");
+    expect(execution.picture.node("n")?.taints).not.toContainEqual(theirs);
+  });
+
+  test("reads it where somebody has put a finalizer on it since", async () => {
+    const execution = new EmbeddedExecution();
+    const node = await aNode(execution, {}, { taints: [theirs] });
+    execution.picture.answered("node", node);
+    await execution.patch(nodes, "n", { metadata: { finalizers: ["test/theirs"] } });
+    expect(await execution.execute(update(node, adoption))).toEqual({ result: "done" });
+    expect(execution.picture.node("n")?.finalizers).toEqual(["test/theirs", "test/ours"]);
+  });
+
   test("reads it after all where somebody has written to it since", async () => {
     const execution = new EmbeddedExecution();
     const node = await aNode(execution, {}, { taints: [theirs] });

@@ -4,8 +4,9 @@ import type { OwnerReference } from "../api/meta.ts";
 import type { Taint } from "../api/taint.ts";
 import { registeredKey } from "../api/well-known.ts";
 import type { Command, NodeChange, Outcome } from "../decide/decision.ts";
+import { adoptionPatch } from "./adoption-patch.ts";
 import { alreadySo, done, type Execution, type Live, overLive, sawDeletion, sawGone } from "./execution.ts";
-import { isConflict, isNotFound } from "./outcome.ts";
+import { isConflict, isNotFound, isUnprocessable } from "./outcome.ts";
 import { keyOf, metadataBody, ownersAfter, patchBound, taintsAfter, needsLive } from "./patch.ts";
 import { nodes, pods } from "./resources.ts";
 
@@ -25,8 +26,8 @@ export async function updateNode({ node, change }: Of<"update-node">, execution:
 }
 
 /**
- * A node that has only just joined is as the watch has shown it: it is changed over that version, without being read once
- * more. Undefined: it is not new, or somebody was quicker.
+ * A node that has only just joined is changed as the watch has shown it, without being read once more. Undefined: it is not
+ * new, or somebody was quicker.
  */
 async function adoptAsSeen(
   node: Of<"update-node">["node"],
@@ -36,14 +37,12 @@ async function adoptAsSeen(
   const view = picture.node(node.name);
   const isNew = view?.uid === node.uid && view.owners.length === 0 && view.labels[registeredKey] === undefined;
   if (!isNew || change.owner === undefined || change.isCordoned !== undefined) return undefined;
-  const { finalizers, taints, isCordoned, name, uid, resourceVersion } = view;
-  const body = nodeBody(change, { finalizers, owners: [], taints, isCordoned });
-  if (body === undefined) return undefined;
   try {
-    picture.answered("node", await patchBound(api, nodes, { bound: { name, uid, resourceVersion }, body }));
+    const body = adoptionPatch(change, view);
+    picture.answered("node", await api.patch(nodes, keyOf(node), { type: "json", body }));
     return done;
   } catch (error) {
-    if (!isConflict(error)) throw error;
+    if (!isConflict(error) && !isUnprocessable(error)) throw error;
     return undefined;
   }
 }

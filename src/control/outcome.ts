@@ -23,6 +23,11 @@ export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.code === 409 && error.reason !== "AlreadyExists";
 }
 
+/** Also said of a patch of which a test fails. */
+export function isUnprocessable(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 422;
+}
+
 export function isAlreadyExists(error: unknown): boolean {
   return error instanceof ApiError && error.reason === "AlreadyExists";
 }

@@ -42,7 +42,7 @@ export function metadataBody(change: MetadataChange, finalizers: readonly string
   return Object.keys(body).length === 0 ? undefined : body;
 }
 
-function finalizersAfter(
+export function finalizersAfter(
   finalizers: readonly string[],
   { addFinalizers = [], removeFinalizers = [] }: MetadataChange,
 ): readonly string[] | undefined {
