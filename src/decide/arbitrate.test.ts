@@ -508,9 +508,22 @@ describe("what meets an action under way", () => {
     const [command] = commands as Extract<Command, { kind: "update-action" }>[];
     const after = { ...gentle, spec: { ...gentle.spec, ...command?.spec } };
     expect(codes(meeting(asked("a", { termination: "Forceful" }), after))).toEqual(["node/a already-going"]);
-    expect(codes(meeting(asked("a", { termination: "Graceful" }), gentle))).toEqual(["node/a already-going"]);
+    const disk = [{ kind: "Condition", conditionType: "Disk", conditionStatus: "True" }] as const;
+    const sick = (termination: "Forceful" | "Graceful") => asked("a", { termination, evidence: disk });
+    expect(codes(meeting(sick("Graceful"), gentle))).toEqual(["node/a already-going"]);
     const sooner = { ...gentle, spec: { ...gentle.spec, deadline: "2026-01-01T00:59:59Z" } };
-    expect(codes(meeting(asked("a", { termination: "Forceful" }), sooner))).toEqual(["node/a already-going"]);
+    expect(codes(meeting(sick("Forceful"), sooner))).toEqual(["node/a already-going"]);
+  });
+
+  test("joins a gentle repair if its kubelet is silent: gently, with the evidence alone, once", () => {
+    const gentle = anAction("repair-a-uid", { spec: { action: "Repair", termination: "Graceful" } });
+    const evidence = [{ kind: "Condition", conditionType: "Ready", conditionStatus: "Unknown" }] as const;
+    const silent = asked("a", { termination: "Graceful", evidence });
+    const [command] = meeting(silent, gentle).commands as Extract<Command, { kind: "update-action" }>[];
+    expect(command).toMatchObject({ looksFirst: true, spec: { joined: [{ action: "Repair", evidence }] } });
+    expect(Object.keys(command?.spec ?? {})).toEqual(["joined"]);
+    const after = { ...gentle, spec: { ...gentle.spec, ...command?.spec } };
+    expect(codes(meeting(silent, after))).toEqual(["node/a already-going"]);
   });
 
   test("does not join until a live look that failed may be repeated: one ms before, at its time", () => {
@@ -563,7 +576,7 @@ describe("what meets an action under way", () => {
         askedBy: { kind: "NodePool" as const, name: "web" },
         at: "2026-01-01T00:00:00Z",
         message: "",
-        evidence: [],
+        evidence: asked("a").proposal.evidence.map(seen => ({ ...seen, seenAt: "2026-01-01T00:00:00Z" })),
       },
     ];
     expect(codes(meeting(asked("a"), running({ spec: { action: "Drift", joined } })))).toEqual([

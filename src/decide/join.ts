@@ -7,17 +7,19 @@ import type { ActionView } from "../snapshot/views.ts";
 import type { Command, Proposal } from "./decision.ts";
 import { deadlineOf, instantOf, reasonsOf, unstamped } from "./ledger.ts";
 import { classOf, outranks } from "./precedence.ts";
+import { tellsSilence } from "./silence.ts";
 
 /**
  * Only a reason above all that the action already has. A person's delete is above repair, and yet joined by it: the
  * person said that the node shall go, its health says that nobody need wait for its pods. For the same cause a repair
- * by force joins one that goes gently.
+ * by force joins one that goes gently, and so does one for a kubelet that is silent by now.
  */
 export function canJoin(proposal: Proposal, { spec }: ActionView): boolean {
   // A reboot takes no node away, whatever joins it: who wants it gone waits for the reboot's end.
   if (proposal.method !== spec.method) return false;
   const isSickness = classOf(proposal.action) === "repair";
-  const escalates = proposal.action === "Repair" && hastens(proposal, spec);
+  const isNews = hastens(proposal, spec) || tellsSilence(proposal.evidence, spec);
+  const escalates = proposal.action === "Repair" && isNews;
   return reasonsOf(spec).every(
     ({ action }) =>
       outranks(proposal.action, action) || (action === "Deletion" && isSickness) || (action === "Repair" && escalates),

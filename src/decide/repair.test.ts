@@ -344,6 +344,50 @@ describe("a gentle repair that is under way", () => {
     expect(meets(gentle(spec), at("60m"))).toMatchObject(nothingToSay);
   });
 
+  describe("is told once that its kubelet is silent, so that nobody waits for its pods", () => {
+    const silent = sickNode({ conditions: [aCondition("Ready", "Unknown"), ...both] });
+    const repair: Repair = {
+      termination: "Graceful",
+      policies: [{ conditionType: "Ready", conditionStatus: "Unknown", toleration: "40m" }],
+    };
+    const startedAt = formatTime(at("31m"));
+    const begun = { startedAt, steps: [{ name: "taint", startedAt }] };
+    const told = (spec: object, now = at("40m"), status: object = begun) =>
+      decide(
+        { node: silent, repair, claim: ofAge, actions: [{ ...gentle(spec), status: { phase: "Running", ...status } }] },
+        now,
+      );
+    const ofAge = aClaim("a", { pool: "web", status: { firstReadyTime: formatTime(t0) } });
+    const silence = { kind: "Condition", conditionType: "Ready", conditionStatus: "Unknown", seenAt: "" } as const;
+    const joined = [
+      { action: "Repair", askedBy: { kind: "NodePool", name: "web" }, at: "", message: "", evidence: [silence] },
+    ];
+
+    test("when that is due, not before", () => {
+      expect(told({}, at("40m") - 1)).toMatchObject({ ...nothingToSay, wakeAt: at("40m") });
+      expect(told({}).proposals).toMatchObject([
+        {
+          termination: "Graceful",
+          dueAt: at("40m"),
+          evidence: [{ conditionType: "Ready", conditionStatus: "Unknown" }],
+        },
+      ]);
+      expect(told({}).proposals[0]?.evidence).toHaveLength(1);
+    });
+
+    test("also where it was among other reasons, which the live look may have borne out alone", () => {
+      const disk = { ...silence, conditionType: "BadNode", conditionStatus: "False" };
+      expect(told({ evidence: [silence, disk] }).proposals).toHaveLength(1);
+      expect(told({ evidence: [silence] })).toMatchObject(nothingToSay);
+      expect(told({ joined })).toMatchObject(nothingToSay);
+    });
+
+    test("not what goes by force, nor before it has begun", () => {
+      expect(told({ termination: "Forceful" })).toMatchObject(nothingToSay);
+      expect(told({}, at("40m"), {})).toMatchObject(nothingToSay);
+    });
+  });
+
   test("is left alone by what is only shown", () => {
     const repair: Repair = { policies: policies.map(policy => ({ ...policy, mode: "DryRun" })) };
     expect(meets(gentle(), at("60m"), repair)).toMatchObject(nothingToSay);

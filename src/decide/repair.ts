@@ -27,6 +27,7 @@ import { type RepairRules, rulesFor, rulesWithoutPool, rulingOn, type Treatment 
 import type { Objection } from "./safety.ts";
 import { evidenceOf, isTimed, sentenceOf, shortReason, sicknessesOf } from "./sickness.ts";
 import { runBegan } from "./sickness-history.ts";
+import { tellsSilence } from "./silence.ts";
 import { nextOf } from "./termination-step.ts";
 
 /** Whoever has seen nothing before has nothing to say against a condition's own time. */
@@ -266,17 +267,19 @@ function begun({ name, spec, status }: ActionView, { node, claim }: Patient): re
   ];
 }
 
-/** What is open goes its way, unless something is due by now that nobody need be gentle for. */
+/** What is open goes its way, unless something is due by now that nobody need be gentle for, or its kubelet is silent. */
 function escalate(
   patient: Patient,
   ills: readonly Ill[],
-  { running: { spec }, context }: { running: ActionView; context: Context },
+  { running: { spec, status }, context }: { running: ActionView; context: Context },
 ): Decision {
-  const urgent = ills.filter(
-    ({ dueAt, treatment: { mode, termination } }) =>
-      dueAt <= context.now && mode === "Enabled" && hastens({ termination, dueAt }, spec),
-  );
-  return urgent.length === 0 || spec.method !== "Terminate" ? nothing : treat(patient, urgent, context);
+  if (spec.method !== "Terminate") return nothing;
+  const due = ills.filter(({ dueAt, treatment }) => dueAt <= context.now && treatment.mode === "Enabled");
+  const hasty = due.filter(({ dueAt, treatment: { termination } }) => hastens({ termination, dueAt }, spec));
+  // Before it has begun its own evidence may say so.
+  const silent = status.startedAt === undefined ? [] : due.filter(({ evidence }) => tellsSilence([evidence], spec));
+  const urgent = hasty.length > 0 ? hasty : silent;
+  return urgent.length === 0 ? nothing : treat(patient, urgent, context);
 }
 
 /** Nobody provisioned it through us, or nobody can tell which claim it has: only the latter is worth a word. */

@@ -1,7 +1,6 @@
 // Carries a claim that is being deleted to its end: taint, drain, volumes, instance, objects, one after another, and each
 // only when the picture shows that the one before is over. Keeps no memory: whoever comes next goes on from the objects.
 
-import type { Evidence } from "../api/node-action.ts";
 import { formatTime, type Instant, parseDuration } from "../api/time.ts";
 import { terminationFinalizer, terminationTimestampKey } from "../api/well-known.ts";
 import type { Staleness, Subject } from "../snapshot/picture.ts";
@@ -12,11 +11,12 @@ import { laneOf, nothing } from "./decision.ts";
 import { entriesOf } from "./departing.ts";
 import { drain } from "./drain.ts";
 import { instanceEnd, lookUp } from "./instance-end.ts";
-import { instantOf, reasonsOf } from "./ledger.ts";
+import { instantOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
 import { finalize, taint } from "./node-end.ts";
 import { isOwnNode } from "./own-node.ts";
 import { progress } from "./progress.ts";
+import { saysSilent } from "./silence.ts";
 import { disruptionReason } from "./disruption-reason.ts";
 import { type Departing, nextOf, saidOf, type Step, type StepResult, type Wait } from "./termination-step.ts";
 import { volumes } from "./volumes.ts";
@@ -63,7 +63,7 @@ function departingOf(
     actions,
     ...(claim.terminationAt === undefined ? {} : { terminationAt: claim.terminationAt }),
     isDead: isGone && !isEnding && nodes.length > 0 && nodes.every(node => !isTrue(node.conditions, "Ready")),
-    isSilent: !isEnding && nodes.length > 0 && nodes.every(isUnknown) && actions.every(saysSilent),
+    isSilent: !isEnding && nodes.length > 0 && nodes.every(isUnknown) && actions.every(({ spec }) => saysSilent(spec)),
     isEnding,
     why,
   };
@@ -71,18 +71,6 @@ function departingOf(
 
 function isUnknown({ conditions }: NodeView): boolean {
   return conditionOf(conditions, "Ready")?.status === "Unknown";
-}
-
-/** One of its reasons stands on nothing else: so it was that which the live look at node and lease bore out. */
-function saysSilent({ spec }: ActionView): boolean {
-  return reasonsOf(spec).some(
-    ({ action, evidence }) => action === "Repair" && evidence.length > 0 && evidence.every(isOfSilence),
-  );
-}
-
-function isOfSilence({ kind, conditionType, conditionStatus }: Evidence): boolean {
-  const isSeen = kind === "Condition" || kind === "Flapping";
-  return isSeen && conditionType === "Ready" && conditionStatus === "Unknown";
 }
 
 /** The nearest of what the claim says already, what its own grace period gives, and the deadlines of its actions. */
