@@ -36,7 +36,15 @@ function running(name: string, on: string, cpu: string, more: Partial<PodView> =
   return aPod(name, { on, needs: { spec: { containers } }, ...more });
 }
 
-type NodeInput = { cpu?: number; pool?: string; isDrifted?: boolean; isYoung?: boolean };
+type NodeInput = {
+  cpu?: number;
+  pool?: string;
+  isDrifted?: boolean;
+  isYoung?: boolean;
+  stage?: "registered" | "initialized";
+};
+
+const dearer = "nothing that is cheaper could take its pods";
 
 class World {
   readonly clock = new VirtualClock(at("1h"));
@@ -52,7 +60,8 @@ class World {
   }
 
   /** Of four CPUs, quiet since it is there. */
-  node(name: string, { cpu = 4, pool = "p", isDrifted = false, isYoung = false }: NodeInput = {}): this {
+  node(name: string, { cpu = 4, pool = "p", isDrifted = false, isYoung = false, stage }: NodeInput = {}): this {
+    const isComingUp = stage === "registered";
     const labels = {
       [hostnameKey]: name,
       [instanceTypeKey]: `t${cpu}`,
@@ -61,12 +70,14 @@ class World {
     };
     const allocatable = { cpu: `${cpu}`, memory: "64Gi", pods: "110" };
     const conditions = [
-      ...aClaim(name).conditions,
+      ...aClaim(name, stage === undefined ? {} : { stage }).conditions,
       ...(isYoung ? [] : [aCondition("Consolidatable", "True")]),
       ...(isDrifted ? [aCondition("Drifted", "True", { reason: "NodePoolDrifted" })] : []),
     ];
     this.picture.put("claim", aClaim(name, { pool, labels, conditions }));
-    this.picture.put("node", aNode(name, { pool, labels, allocatable }));
+    const view = aNode(name, { pool, labels, allocatable });
+    const { "karpenter.sh/initialized": _, ...others } = view.labels;
+    this.picture.put("node", isComingUp ? { ...view, labels: others } : view);
     return this;
   }
 
@@ -183,6 +194,27 @@ describe("a search for moves", () => {
       .pods(running("x", "a", "4"), running("y", "b", "1"));
     await world.run();
     expect(world.told("a")).toEqual({ a: "nothing that is cheaper could take its pods" });
+  });
+
+  test.each<[string, NodeInput, string]>([
+    ["is still coming up", { stage: "registered" }, dearer],
+    ["is of a pool that never consolidates, though it is young", { pool: "never", isYoung: true }, "b"],
+  ])("moves pods for money onto a node that %s: %s", async (_, other, told) => {
+    const world = new World({}, [4, 8])
+      .node("a")
+      .node("b", other)
+      .pods(running("x", "a", "3"), running("y", "b", "1"));
+    world.picture.put("pool", aPool("never", { spec: { disruption: { consolidateAfter: "Never" } } }));
+    await world.run();
+    expect(world.told("a")).toEqual({ a: told });
+  });
+
+  test("moves pods onto nodes that nobody provisioned through us", async () => {
+    const world = new World().node("a").pods(running("x", "a", "3"), running("y", "stranger", "1"));
+    const labels = { [hostnameKey]: "stranger" };
+    world.picture.put("node", aNode("stranger", { labels, allocatable: { cpu: "4", memory: "64Gi", pods: "110" } }));
+    await world.run();
+    expect(world.told("a")).toEqual({ a: "stranger" });
   });
 
   test("says of a node whose price nobody knows that it stays", async () => {

@@ -180,6 +180,20 @@ describe("consolidation", () => {
     expect(told(asked({ bound }, { ...question, targets: [] }))).toEqual({ a: dearer });
   });
 
+  test("takes no notice of a pool that has nothing to offer", () => {
+    const bound = podsOn("a", "1");
+    const question = { candidates: [candidate("a")], targets: [] };
+    const pools = [aPool("empty", { instanceTypes: [], weight: 100 }), pool];
+    expect(told(asked({ bound, pools }, question))).toEqual({ a: "goes for two" });
+  });
+
+  test("lets nodes go although a pod waits that fits nowhere", () => {
+    const bound = [...podsOn("a", "1"), ...podsOn("b", "3")];
+    const question = { candidates: [candidate("a", 2)], targets: ["b"] };
+    const waiting = [aPod("waits", { requests: { cpu: "1000" } })];
+    expect(told(asked({ bound }, { ...question, waiting }))).toEqual({ a: "goes for nothing" });
+  });
+
   test("leaves pods that wait their room first", () => {
     const bound = [...podsOn("a", "1"), ...podsOn("b", "3")];
     const question = { candidates: [candidate("a", 2)], targets: ["b"] };
@@ -293,6 +307,23 @@ describe("what a new node may become", () => {
     expect(typeof found === "string" ? found : found[0]?.instanceTypes.length).toBe(becomes);
   });
 
+  test("in place of spot nodes one of more types where the pool wants more to choose from", () => {
+    const types = Array.from({ length: 20 }, (_, index) => sold(`t${String(index).padStart(2, "0")}`, 1, 9));
+    const key = "node.kubernetes.io/instance-type";
+    const wide = (minValues: number) =>
+      aPool("p", { instanceTypes: types, requirements: [{ key, operator: "Exists" as const, minValues }] });
+    const counts = [10, 18, 21].map(minValues => {
+      const spending = { most: 3, isForSpot: true };
+      const node = aNewNode(
+        types.map(({ name }) => name),
+        1,
+      );
+      const found = new Replacements([wide(minValues)]).withinPrice([node], spending);
+      return typeof found === "string" ? found : found[0]?.instanceTypes.length;
+    });
+    expect(counts).toEqual([15, 20, dearer]);
+  });
+
   test("several share what may be spent by their prices", () => {
     const pools = [aPool("p", { instanceTypes: [sold("t", 1, 9), sold("u", 2, 9), sold("v", 4, 9)] })];
     const found = new Replacements(pools).withinPrice([aNewNode(["t", "u", "v"], 1), aNewNode(["u", "v"], 2)], {
@@ -330,6 +361,26 @@ describe("the terms of a pool", () => {
     ],
   ])("saving %s", (_, one, more, why) => {
     expect(refusedBy(one, [candidate("a")], under(more))).toBe(why);
+  });
+
+  test("all pools that weigh savings must agree", () => {
+    const [light, heavy] = [under({ isBalanced: true }).get("p"), under({ isBalanced: true, price: 1_000 }).get("p")];
+    const both = (one = light, other = light) =>
+      new Map([
+        ["p", one ?? terms],
+        ["q", other ?? terms],
+      ]);
+    const nodes = [candidate("a"), candidate("b", 4, { pool: "q" })];
+    expect(refusedBy(saving(8, 2, 2), nodes, both())).toBe(undefined);
+    const why = "too little would be saved for 2 pods that have to move";
+    expect(refusedBy(saving(8, 2, 2), nodes, both(light, heavy))).toBe(why);
+    expect(refusedBy(saving(8, 2, 2), nodes, both(heavy, light))).toBe(why);
+  });
+
+  test("of which nothing is known to disturb are not met, and of which nothing costs are", () => {
+    const nodes = [candidate("a")];
+    expect(refusedBy(saving(4, 0, 1), nodes, under({ isBalanced: true, disturbance: 0 }))).toContain("too little");
+    expect(refusedBy(saving(4, 0, 1), nodes, under({ isBalanced: true, price: 0 }))).toBe(undefined);
   });
 
   test("must be known", () => {
