@@ -32,6 +32,13 @@ const { resource } = simulatedNodeClasses;
 const { group, kind } = resource;
 export const defaultClass: NodeClassRef = { group, kind, name: "default" };
 
+/** The same for everybody, and hundreds of types long: made once. */
+let usual: ClassView | undefined;
+
+function unwritten(instanceTypes: ListedTypes | undefined): ClassView {
+  return classView({ name: defaultClass.name, uid: "", generation: 0, isDeleting: false }, {}, instanceTypes);
+}
+
 export class SimulatedClasses {
   readonly #classByName = new Map<string, ClassView>();
   readonly #listeners: (() => void)[] = [];
@@ -42,11 +49,7 @@ export class SimulatedClasses {
 
   /** `instanceTypes` stand in for the default catalogue, in classes that say nothing of types. */
   constructor(feed: Feed, instanceTypes: ListedTypes | undefined) {
-    this.#unwritten = classView(
-      { name: defaultClass.name, uid: "", generation: 0, isDeleting: false },
-      {},
-      instanceTypes,
-    );
+    this.#unwritten = instanceTypes === undefined ? (usual ??= unwritten(undefined)) : unwritten(instanceTypes);
     const project = (raw: KubeObject, previous: ClassView | undefined) => projected(raw, previous, instanceTypes);
     const put = (view: ClassView) => {
       this.#classByName.set(view.name, view);

@@ -11,6 +11,7 @@ import type { ServedKind } from "./kind.ts";
 import { timestamp } from "./object-meta.ts";
 import { isReady } from "./pod-condition.ts";
 import type { Collection } from "./store.ts";
+import type { Texts } from "./stored.ts";
 import { WorkQueue } from "./work-queue.ts";
 
 type Condition = {
@@ -91,6 +92,7 @@ export class DisruptionBudgets {
   readonly #trackedByKey = new Map<string, Tracked>();
   /** Which budgets a pod counts in, as long as its labels are the same. */
   readonly #budgetKeysByPod = new Map<string, Set<string>>();
+  #isSaving = false;
 
   constructor(backend: Backend) {
     this.#backend = backend;
@@ -102,7 +104,8 @@ export class DisruptionBudgets {
   }
 
   #onChange({ name }: Collection, change: Change): void {
-    if (name === "poddisruptionbudgets.policy") this.#budgetChanged(change);
+    // What it writes itself says what it has just counted.
+    if (name === "poddisruptionbudgets.policy" && !this.#isSaving) this.#budgetChanged(change);
     else if (name === "pods" && this.#trackedByKey.size > 0) this.#podChanged(change);
   }
 
@@ -141,26 +144,29 @@ export class DisruptionBudgets {
     const isRelabelled = pod !== undefined && !deepEqual(previous?.labels, stored.labels);
     if (pod !== undefined && previous !== undefined && !isRelabelled && isSameView(previous.object, pod)) return;
     const known = new Set(this.#budgetKeysByPod.get(key));
-    const asked = isRelabelled ? this.#budgetKeysIn(namespacePrefix(key)) : [];
+    // Of a namespace's budgets nearly all have nothing to do with the pod, before or after.
+    const asked = isRelabelled ? this.#budgetKeysOver(key, stored.labels) : [];
     for (const budgetKey of new Set([...known, ...asked])) {
-      const isIn = this.#follow(budgetKey, key, pod);
-      if (isIn || known.has(budgetKey)) this.#queue.add(budgetKey);
+      this.#follow(budgetKey, key, pod);
+      this.#queue.add(budgetKey);
     }
   }
 
-  #budgetKeysIn(prefix: string): Iterable<string> {
-    return this.#backend.store.collection("poddisruptionbudgets.policy").keys.range(prefix);
+  *#budgetKeysOver(podKey: string, labels: Texts | undefined): Iterable<string> {
+    const budgets = this.#backend.store.collection("poddisruptionbudgets.policy");
+    for (const budgetKey of budgets.keys.range(namespacePrefix(podKey))) {
+      const parsed = this.#trackedByKey.get(budgetKey)?.parsed;
+      if (parsed !== undefined && matches(parsed, labels)) yield budgetKey;
+    }
   }
 
-  /** Whether the budget counts the pod from now on. */
-  #follow(budgetKey: string, podKey: string, pod: KubeObject | undefined): boolean {
+  #follow(budgetKey: string, podKey: string, pod: KubeObject | undefined): void {
     const tracked = this.#trackedByKey.get(budgetKey);
-    if (tracked === undefined) return false;
+    if (tracked === undefined) return;
     const { parsed, pods } = tracked;
     const isIn = pod !== undefined && parsed !== undefined && matches(parsed, pod.metadata.labels);
     pods.set(podKey.slice(podKey.indexOf("/") + 1), isIn ? podView(pod) : undefined);
     this.#belong(podKey, budgetKey, isIn);
-    return isIn;
   }
 
   #belong(podKey: string, budgetKey: string, isIn: boolean): void {
@@ -183,11 +189,21 @@ export class DisruptionBudgets {
     const next: Budget = { ...budget, metadata: { ...budget.metadata } };
     if (typeof counted === "string") failSafe(next, counted, now);
     else settle(next, { ...counted, disrupted, healthy: healthyCount(tracked.pods, disrupted) }, now);
-    const kind = budgetKind(this.#backend);
-    const { namespace, name } = budget.metadata;
-    if (kind !== undefined && !deepEqual(next, budget)) save(this.#backend, { kind, namespace, name }, next, false);
+    if (!deepEqual(next.status, budget.status)) this.#save(next);
     const recheckAt = Math.min(...Object.values(disrupted).map(at => Date.parse(at) + deletionTimeoutMs));
     if (Number.isFinite(recheckAt)) this.#queue.addAfter(key, recheckAt - now + 1);
+  }
+
+  #save(budget: Budget): void {
+    const kind = budgetKind(this.#backend);
+    if (kind === undefined) return;
+    const { namespace, name } = budget.metadata;
+    this.#isSaving = true;
+    try {
+      save(this.#backend, { kind, namespace, name }, budget, false);
+    } finally {
+      this.#isSaving = false;
+    }
   }
 }
 

@@ -77,6 +77,8 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   readonly #shortages = new Shortages();
   readonly #listeners: Listener[] = [];
   #dirty = new Set<Subject>();
+  /** Of a picture that is only compared with: nobody is asked by its changes. */
+  #asksNobody = false;
 
   constructor(provider: ProviderView, { now = () => 0, ...options }: PictureOptions = {}) {
     super();
@@ -95,6 +97,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   /** The same views in a fresh picture: every look-up has to agree, however this one came to be. */
   static rebuilt(picture: ClusterPicture): ClusterPicture {
     const fresh = new ClusterPicture(picture.#provider, { repairUnset: picture.repairUnset });
+    fresh.#asksNobody = true;
     fresh.checks.adopt(picture.checks);
     for (const { kind, view } of picture.everything()) fresh.put(kind, view);
     for (const instance of picture.#instances.values()) fresh.setInstance(instance);
@@ -389,7 +392,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     this.#pending.changed(kind, { before, after });
     this.#moves.changed(kind, { before, after });
     this.#tell(kind, { before, after });
-    this.#mark(concernedByChange(this, kind, { before, after }));
+    if (!this.#asksNobody) this.#mark(concernedByChange(this, kind, { before, after }));
   }
 
   #expectedElsewhere(pod: PodView): void {

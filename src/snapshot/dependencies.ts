@@ -271,11 +271,17 @@ function nodesUnder(picture: IndexedPicture, { before, after }: Change<Disruptio
   const word = (budget: DisruptionBudgetView | undefined) =>
     budget && { ...budget, disruptionsAllowed: budget.disruptionsAllowed > 0 };
   if (isEqual(word(before), word(after))) return [];
-  const isUnder = ({ labels }: PodView) =>
-    states({ before, after }).some(({ selector }) => selector !== undefined && matches(selector, labels));
-  const pods = picture.podsIn((after ?? before)?.namespace ?? "").filter(isUnder);
-  const names = new Set(pods.flatMap(({ nodeName }) => nodeName ?? []));
-  return [...[...names].map((name): Subject => `node/${name}`), ...(pods.some(isOfEtcd) ? ["cluster" as const] : [])];
+  const isSelecting = isEqual(before?.selector, after?.selector) ? [after] : [before, after];
+  const selectors = isSelecting.flatMap(budget => (budget?.selector === undefined ? [] : [budget.selector]));
+  const names = new Set<string>();
+  let isOverEtcd = false;
+  for (const pod of picture.podsIn((after ?? before)?.namespace ?? "")) {
+    if (!selectors.some(selector => matches(selector, pod.labels))) continue;
+    if (pod.nodeName !== undefined) names.add(pod.nodeName);
+    isOverEtcd ||= isOfEtcd(pod);
+  }
+  const nodes = [...names].sort().map((name): Subject => `node/${name}`);
+  return isOverEtcd ? [...nodes, "cluster"] : nodes;
 }
 
 function byVolumeClaim(picture: IndexedPicture, change: Change<VolumeClaimView>): Subjects {

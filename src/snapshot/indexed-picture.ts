@@ -110,8 +110,9 @@ export class IndexedPicture {
   pod(namespace: string, name: string): PodView | undefined {
     return this.#tables.get("pod", name, namespace);
   }
-  podsIn(namespace: string): readonly PodView[] {
-    return this.#tables.all("pod", namespace);
+  /** In no order. */
+  podsIn(namespace: string): Iterable<PodView> {
+    return this.#tables.unordered("pod", namespace);
   }
   get podCountByPhase(): ReadonlyMap<PodView["phase"], number> {
     return this.#podCountByPhase;

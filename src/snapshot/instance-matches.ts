@@ -3,7 +3,7 @@
 
 import type { Instant } from "../api/time.ts";
 import type { ListedInstance } from "./instance.ts";
-import { Grouped, Ordered } from "./ordered.ts";
+import { Ordered } from "./ordered.ts";
 import type { Change } from "./tables.ts";
 import type { ClaimView, InstanceListView } from "./views.ts";
 
@@ -17,7 +17,7 @@ export class InstanceMatches {
   readonly #claimCountByUid = new Map<string, number>();
   #listedAt: Instant = Number.NEGATIVE_INFINITY;
   #listed: ReadonlyMap<string, ListedInstance> = new Map();
-  #listedByClaimUid = new Grouped<ListedInstance>();
+  #listedByClaimUid: ReadonlyMap<string, readonly ListedInstance[]> = new Map();
   #unclaimed = new Ordered<ListedInstance>();
   #unlisted = new Ordered<ClaimView>();
 
@@ -43,11 +43,16 @@ export class InstanceMatches {
   list({ at, instances }: InstanceListView): void {
     this.#listedAt = at;
     this.#listed = new Map(instances.map(instance => [instance.providerID, instance]));
-    this.#listedByClaimUid = new Grouped();
+    const byClaimUid = new Map<string, ListedInstance[]>();
+    this.#listedByClaimUid = byClaimUid;
     this.#unclaimed = new Ordered();
     this.#unlisted = new Ordered();
     for (const instance of this.#listed.values()) {
-      this.#listedByClaimUid.move(instance.providerID, { from: undefined, to: instance.claimUid, value: instance });
+      if (instance.claimUid !== undefined) {
+        const others = byClaimUid.get(instance.claimUid);
+        if (others === undefined) byClaimUid.set(instance.claimUid, [instance]);
+        else others.push(instance);
+      }
       this.#judgeInstance(instance);
     }
     for (const claim of this.#look.claims()) this.#judgeClaim(claim.name, claim);
@@ -61,7 +66,7 @@ export class InstanceMatches {
       this.#judgeInstance(this.#listed.get(providerID ?? ""));
     }
     for (const uid of new Set([before?.uid, after?.uid])) {
-      for (const instance of this.#listedByClaimUid.of(uid)) this.#judgeInstance(instance);
+      for (const instance of this.#listedByClaimUid.get(uid ?? "") ?? []) this.#judgeInstance(instance);
     }
     this.#judgeClaim((after ?? before)?.name ?? "", after);
   }

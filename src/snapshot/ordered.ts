@@ -1,10 +1,14 @@
 // Views by key, alone or in groups, always walked in the order of the keys: no answer depends on who came first.
 
+/** With more of them, sorting takes less than putting each in its place. */
+const touchedMax = 16;
+
 export class Ordered<V> {
   readonly #byKey = new Map<string, V>();
-  // Both are made when somebody asks. Keys are sorted again only after one has come or gone.
-  #keys: readonly string[] | undefined;
-  #values: readonly V[] | undefined;
+  // Both are made when somebody asks, and mended where only a few keys have been touched since.
+  #keys: string[] | undefined;
+  #values: readonly V[] = [];
+  #touched: string[] | undefined;
 
   get size(): number {
     return this.#byKey.size;
@@ -15,23 +19,67 @@ export class Ordered<V> {
   }
 
   set(key: string, value: V): void {
-    const sizeBefore = this.#byKey.size;
     this.#byKey.set(key, value);
-    this.#values = undefined;
-    if (this.#byKey.size !== sizeBefore) this.#keys = undefined;
+    this.#touch(key);
   }
 
   delete(key: string): void {
-    if (!this.#byKey.delete(key)) return;
-    this.#keys = undefined;
-    this.#values = undefined;
+    if (this.#byKey.delete(key)) this.#touch(key);
   }
 
   values(): readonly V[] {
-    this.#keys ??= [...this.#byKey.keys()].sort();
-    this.#values ??= this.#keys.map(key => this.#byKey.get(key) as V);
+    if (this.#keys === undefined) {
+      this.#keys = [...this.#byKey.keys()].sort();
+      this.#values = this.#keys.map(key => this.#byKey.get(key) as V);
+    } else if (this.#touched !== undefined) {
+      this.#values = this.#mended(this.#keys, this.#touched);
+    }
+    this.#touched = undefined;
     return this.#values;
   }
+
+  unordered(): Iterable<V> {
+    return this.#byKey.values();
+  }
+
+  #touch(key: string): void {
+    if (this.#keys === undefined) return;
+    this.#touched ??= [];
+    this.#touched.push(key);
+    if (this.#touched.length <= touchedMax) return;
+    this.#keys = undefined;
+    this.#values = [];
+    this.#touched = undefined;
+  }
+
+  /** A new list: whoever holds the old one has it as it was. */
+  #mended(keys: string[], touched: readonly string[]): readonly V[] {
+    const values = this.#values.slice();
+    for (const key of touched) {
+      const at = placeOf(keys, key);
+      const replaced = keys[at] === key ? 1 : 0;
+      if (this.#byKey.has(key)) {
+        keys.splice(at, replaced, key);
+        values.splice(at, replaced, this.#byKey.get(key) as V);
+      } else {
+        keys.splice(at, replaced);
+        values.splice(at, replaced);
+      }
+    }
+    return values;
+  }
+}
+
+/** Of the first that does not come before `key`. */
+function placeOf(keys: readonly string[], key: string): number {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    // middle < high <= length
+    if ((keys[middle] as string) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** How a member's place changes: an undefined group holds nothing, an undefined value is no member. */
@@ -59,6 +107,10 @@ export class Grouped<V> {
 
   of(group: string | undefined): readonly V[] {
     return (group === undefined ? undefined : this.#groups.get(group)?.values()) ?? [];
+  }
+
+  unordered(group: string): Iterable<V> {
+    return this.#groups.get(group)?.unordered() ?? [];
   }
 
   *all(): IterableIterator<V> {

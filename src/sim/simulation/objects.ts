@@ -41,15 +41,14 @@ export class ClusterObjects {
     if (served === undefined) throw new Error(`the cluster serves no kind ${kind}`);
     const parsed = parseSelector(selector);
     if (!parsed.ok) throw new Error(parsed.error);
-    const isMeant = ({ metadata }: KubeObject) =>
-      (!served.resource.namespaced || metadata.namespace === namespace) &&
-      (name === undefined || metadata.name === name) &&
-      matches(parsed.value, metadata.labels);
-    return [...collectionOf(this.#server.store, served).all()]
-      .map(({ object }) => object)
-      .filter(isMeant)
-      .sort(byAge)
-      .slice(0, count);
+    const collection = collectionOf(this.#server.store, served);
+    const prefix = served.resource.namespaced ? `${namespace}/` : "";
+    const found: KubeObject[] = [];
+    for (const key of name === undefined ? collection.keys.range(prefix) : [prefix + name]) {
+      const object = collection.get(key)?.object;
+      if (object !== undefined && matches(parsed.value, object.metadata.labels)) found.push(object);
+    }
+    return found.sort(byAge).slice(0, count);
   }
 
   /** What a person does with kubectl: a refusal is thrown as ApiError. */
