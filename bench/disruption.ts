@@ -12,6 +12,7 @@ import { buildFettle } from "../test/spine/fettle-process.ts";
 import { shrink } from "./disruption-shrink.ts";
 import { type FragmentedCluster, fragmented, poolName } from "./fragmented-cluster.ts";
 import { consolidateAsPeer } from "./peer-consolidation.ts";
+import { threadCpuMs } from "./thread-cpu.ts";
 
 /** The most work and time of one slice, as the controller has them. */
 const sliceWork = 2_500;
@@ -102,20 +103,14 @@ function inSlices(cluster: FragmentedCluster): { verdict: Verdict; longestMs: nu
   const run = consolidate(cluster.picture, questionOf(cluster), { effort, isStopped: () => false });
   let [longestMs, slices] = [0, 0];
   for (;;) {
-    const [startedAt, end, endsAt] = [cpuMs(), effort.work + sliceWork, performance.now() + sliceMs];
+    const [startedAt, end, endsAt] = [threadCpuMs(), effort.work + sliceWork, performance.now() + sliceMs];
     slices++;
     while (effort.work < end && performance.now() < endsAt) {
       const { done, value } = run.next();
       if (done === true) return { verdict: value, longestMs, slices };
     }
-    longestMs = Math.max(longestMs, cpuMs() - startedAt);
+    longestMs = Math.max(longestMs, threadCpuMs() - startedAt);
   }
-}
-
-/** Of the whole process, with those who compile and collect garbage beside it. */
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
 }
 
 function questionOf(cluster: FragmentedCluster): Question {

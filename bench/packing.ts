@@ -5,7 +5,6 @@
 // answer verified.
 
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { hostnameKey, zoneKey } from "../src/api/node.ts";
 import { changePicture, pictureOf } from "../src/decide/packing/build.ts";
@@ -16,6 +15,7 @@ import { finished, solve, solveNow } from "../src/decide/packing/solve.ts";
 import { whatIfGone } from "../src/decide/packing/what-if.ts";
 import { verify } from "../test/packing/verifier/verify.ts";
 import { alike, diverse, ontoNodes, plain, running, stored } from "./packing-problems.ts";
+import { threadCpuMs } from "./thread-cpu.ts";
 
 type Run = {
   pods: number;
@@ -28,9 +28,6 @@ type Run = {
   floor: number;
   heapMb: number;
 };
-
-/** What a thread rests on for a moment. */
-const bed = new Int32Array(new SharedArrayBuffer(4));
 
 /** The most effort and time of one slice, as the controller has them. */
 const sliceWork = 2_500;
@@ -105,14 +102,6 @@ function verdict(problem: Problem): string {
   const breaches = verify(problem, solveNow(problem));
   const seconds = ((performance.now() - start) / 1000).toFixed(0);
   return breaches.length === 0 ? `right (${seconds} s)` : `${breaches.length} breaches: ${breaches[0]?.says}`;
-}
-
-// Where the system does not tell, the clock on the wall must do. It brings its account up to date when a thread rests.
-function threadCpuMs(): number {
-  const file = `/proc/self/task/${process.pid}/schedstat`;
-  if (!existsSync(file)) return performance.now();
-  Atomics.wait(bed, 0, 0, 0.01);
-  return Number(readFileSync(file, "utf8").split(" ")[0]) / 1e6;
 }
 
 /** A loop that does nothing else, so that machines and their loads can be compared. */
