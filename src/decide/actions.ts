@@ -13,6 +13,7 @@ import { dryRunCode, dryRunOfAll } from "./dry-run.ts";
 import { lapsed } from "./disruption/lapsed.ts";
 import { contradiction, type Live, noRemediation } from "./evidence.ts";
 import { awaitedPlaces, goesWithout } from "./gentle-repair.ts";
+import { sightOf } from "./health-check/templates.ts";
 import { instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
 import { noLongerAsked } from "./repair-again.ts";
@@ -165,7 +166,7 @@ function remains(action: ActionView, { now }: Context): Decision {
 function adopt(action: ActionView, { node, claim }: Scene, context: Context): Decision {
   const live = { ...(node ? { node } : {}), ...(claim ? { claim } : {}) };
   const holding = stillHolds(action.spec, live, context);
-  if (!hasStarted(action) && !holding.holds) {
+  if (!hasStarted(action) && !isRemediated(action, context) && !holding.holds) {
     return giveUp(
       action,
       `Not begun by the leader of epoch ${action.spec.epoch}, and without a reason now: ${holding.why}.`,
@@ -175,6 +176,14 @@ function adopt(action: ActionView, { node, claim }: Scene, context: Context): De
   const why = `Adopted from the leader of epoch ${action.spec.epoch}.`;
   const spec = { epoch: context.epoch };
   return { ...nothing, commands: [{ kind: "update-action", why, action: { name, uid }, resourceVersion, spec }] };
+}
+
+/** What was made for it is there, or may be, though nobody came to write that down: it has begun. */
+function isRemediated({ spec }: ActionView, context: Context): boolean {
+  const { checks } = context.picture;
+  const check = spec.method === "Remediate" ? checks.check(spec.askedBy.name) : undefined;
+  if (check === undefined || check.uid !== spec.askedBy.uid) return false;
+  return sightOf(check, context) !== "Whole" || checks.remediationsOf(check, spec.node.name).length > 0;
 }
 
 /** The termination rule carries our own claims; another controller its own. */

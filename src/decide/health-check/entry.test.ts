@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { aClaim, aSafetyPolicy, at } from "../../../test/builders.ts";
 import {
   aCheck,
+  aCheckContext,
   aLease,
   aRemediation,
   aTemplate,
@@ -15,6 +16,7 @@ import {
 } from "../../../test/check-builders.ts";
 import { formatTime } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
+import { ledgerRule } from "../actions.ts";
 
 test.each<[string, string, string, CheckWorld]>([
   ["a pause", "paused", "Paused", { checks: [aCheck("web", { spec: { pauseRequests: ["stop"] } })] }],
@@ -41,6 +43,18 @@ test("a remediation is told once it has been made, and not again once the entry 
   const steps = [{ name: "remediation-1", startedAt: formatTime(createdAt) }];
   const knowing = { ...entry, status: { ...entry.status, steps } };
   expect(reasons({ actions: [knowing], remediations: of({ createdAt }) })).toEqual([]);
+});
+
+test.each<[string, CheckWorld, string]>([
+  ["is there: it goes on", { remediations: [aRemediation({ of: web, on: "n0" })] }, "Adopted"],
+  ["may be there: it goes on", { kinds: { FenceRemediation: { state: "Listing" } } }, "Adopted"],
+  ["was never made: it is given up", {}, "Not begun"],
+])("an older leader's entry that says nothing of a start, on a node that is well, whose object %s", (_, more, why) => {
+  const entry = remediating(web);
+  const seen = { checks: [web], nodes: someNodes(3, 0), claims: [aClaim("n0")], actions: [entry] };
+  const context = aCheckContext({ ...seen, epoch: 2, ...more });
+  const [command] = ledgerRule.decide(entry.name, context).commands;
+  expect(command?.why).toMatch(new RegExp(`^${why}`));
 });
 
 test("an entry whose node goes with its claim is written by its termination alone, and no further step begins", () => {
