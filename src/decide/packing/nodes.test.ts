@@ -138,3 +138,11 @@ test("on a node that is coming up, room is kept for daemons that are not there y
   const small = [aPod("p", { requests: { cpu: "3" } })];
   expect(unplacedNames(answerTo({ nodes, pods: small, daemons, bound }))).toEqual([]);
 });
+
+test("of pods that are alike the oldest goes first, then the one with the lowest number", () => {
+  const nodes = [aNode("n", { allocatable: { cpu: "1", pods: "2" } })];
+  const young = { ...aPod("a", {}), metadata: { name: "a", creationTimestamp: "2026-01-02T00:00:00Z" } };
+  const old = (name: string) => ({ ...aPod(name, {}), metadata: { name, creationTimestamp: "2026-01-01T00:00:00Z" } });
+  const answer = answerTo({ nodes, pods: [old("web-10"), young, old("web-9"), old("web-8")] });
+  expect(unplacedNames(answer)).toEqual(["a", "web-10"]);
+});
