@@ -329,25 +329,28 @@ const scenarios: Readonly<Record<string, (ward: Ward) => Promise<void>>> = {
 
   "etcd's budget allows no disruption: a member that serves is not touched, one that does not is": async ward => {
     await ward.check({ unhealthyConditions: [{ type: "Hot", status: "True", duration: "30s" }] });
-    const [member = ""] = await ward.nodeNames();
-    await ward.label(member, controlPlane);
+    const [serving = "", idle = ""] = await ward.nodeNames();
     const labels = { component: "etcd" };
-    await ward.box.create(pods, {
-      metadata: { name: "etcd", labels },
-      spec: { nodeName: member, containers: [{ name: "etcd", image: "etcd" }] },
-    });
+    for (const name of [serving, idle]) {
+      await ward.label(name, controlPlane);
+      const annotations = name === idle ? { "fettle.dev/simulate": "ready=Never" } : {};
+      await ward.box.create(pods, {
+        metadata: { name: `etcd-${name}`, labels, annotations },
+        spec: { nodeName: name, containers: [{ name: "etcd", image: "etcd" }] },
+      });
+    }
     await ward.box.create(disruptionBudgets, {
       metadata: { name: "etcd" },
       spec: { maxUnavailable: 0, selector: { matchLabels: labels } },
     });
     await ward.box.run(60);
-    await report(ward, member, "Hot", "True");
+    await report(ward, serving, "Hot", "True");
     await ward.box.run(60);
     expect(await ward.fences()).toEqual([]);
-    expect(ward.codes(member)).toContain("etcd-quorum");
-    await ward.box.delete(disruptionBudgets, "etcd");
-    await ward.box.run(30);
-    expect(await ward.fenced()).toEqual([`${member} reset`]);
+    expect(ward.codes(serving)).toContain("etcd-quorum");
+    await report(ward, idle, "Hot", "True");
+    await ward.box.run(60);
+    expect(await ward.fenced()).toEqual([`${idle} reset`]);
   },
 
   "a machine configuration that is being written holds what is new": async ward => {
