@@ -1,6 +1,7 @@
-// A node that has only just joined is written to by others at the same time. Its adoption holds only to the lists that it
-// replaces, as the watch has shown them: what else has changed since does not matter, and need not be read.
+// A node that has only just joined is written to by others at the same time. Its adoption holds only to what it replaces, as
+// the watch has shown it: what else has changed since does not matter, and need not be read.
 
+import type { Taint } from "../api/taint.ts";
 import type { NodeChange } from "../decide/decision.ts";
 import type { NodeView } from "../snapshot/views.ts";
 import type { JsonPatchOperation } from "./ports.ts";
@@ -8,7 +9,7 @@ import { finalizersAfter, ownersAfter, taintsAfter } from "./patch.ts";
 
 type Texts = Readonly<Record<string, string | null>>;
 
-/** The server refuses it whole if the node is another one, or if one of the lists is. */
+/** The server refuses it whole if the node is another one, or if one of the lists is, or a taint is not where it was. */
 export function adoptionPatch(change: NodeChange, seen: NodeView): readonly JsonPatchOperation[] {
   const { uid, labels, annotations, finalizers, owners, taints } = seen;
   return [
@@ -17,7 +18,7 @@ export function adoptionPatch(change: NodeChange, seen: NodeView): readonly Json
     ...entries("/metadata/annotations", annotations, change.annotations),
     ...list("/metadata/finalizers", finalizers, finalizersAfter(finalizers, change)),
     ...list("/metadata/ownerReferences", owners, ownersAfter([], change.owner)),
-    ...list("/spec/taints", taints, taintsAfter(taints, change)),
+    ...taintOperations(taints, change),
   ];
 }
 
@@ -30,6 +31,26 @@ function list(
   if (after === undefined) return [];
   const test = { op: "test", path, value: before.length === 0 ? null : before } as const;
   return [test, after.length === 0 ? { op: "remove", path } : { op: "add", path, value: after }];
+}
+
+/** One by one: those that Kubernetes itself puts on a new node come and go meanwhile. */
+function taintOperations(seen: readonly Taint[], change: NodeChange): readonly JsonPatchOperation[] {
+  const after = taintsAfter(seen, change);
+  if (after === undefined) return [];
+  const path = "/spec/taints";
+  if (seen.length === 0) return list(path, seen, after);
+  // From the last on, so that the others stay where they are.
+  const gone = [...seen.entries()].filter(([, taint]) => !after.includes(taint)).toReversed();
+  return [
+    ...gone.flatMap(([index, { key, effect }]): JsonPatchOperation[] => [
+      { op: "test", path: `${path}/${index}/key`, value: key },
+      { op: "test", path: `${path}/${index}/effect`, value: effect },
+      { op: "remove", path: `${path}/${index}` },
+    ]),
+    ...after
+      .filter(taint => !seen.includes(taint))
+      .map((value): JsonPatchOperation => ({ op: "add", path: `${path}/-`, value })),
+  ];
 }
 
 function entries(path: string, before: Texts, change: Texts = {}): readonly JsonPatchOperation[] {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EmbeddedExecution, resources, targetOf } from "../../test/embedded-execution.ts";
+import type { Taint } from "../api/taint.ts";
 import type { KubeObject } from "../api/meta.ts";
 import type { Command, NodeChange } from "../decide/decision.ts";
 
@@ -140,16 +141,21 @@ describe("update-node", () => {
     expect(execution.picture.node("n")?.finalizers).toEqual(["test/theirs", "test/ours"]);
   });
 
-  test("reads it after all where somebody has written to it since", async () => {
+  test.each<[string, Taint[], string[]]>([
+    ["that another taint came", [theirs, disrupted], ["patch nodes"]],
+    ["that its own is elsewhere", [disrupted, theirs], ["patch nodes", "get nodes n", "patch nodes"]],
+    ["that its own is gone", [disrupted], ["patch nodes", "get nodes n", "patch nodes"]],
+  ])("does not mind, or reads it after all: %s", async (_, since, expected) => {
     const execution = new EmbeddedExecution();
-    const node = await aNode(execution, {}, { taints: [theirs] });
-    execution.picture.answered("node", node);
-    await execution.patch(nodes, "n", { spec: { taints: [theirs, disrupted] } });
+    const node = await aNode(execution);
+    execution.picture.answered("node", await execution.patch(nodes, "n", { spec: { taints: [theirs] } }));
+    await execution.patch(nodes, "n", { spec: { taints: since } });
     const calls: string[] = [];
     execution.interfere = call => void calls.push(call);
-    expect(await execution.execute(update(node, adoption))).toEqual({ result: "done" });
-    expect(calls).toEqual(["patch nodes", "get nodes n", "patch nodes"]);
-    expect((await execution.get<Node>(nodes, "n"))?.spec.taints).toEqual([disrupted]);
+    const addTaints = [{ key: "test/new", effect: "NoSchedule" as const }];
+    expect(await execution.execute(update(node, { ...adoption, addTaints }))).toEqual({ result: "done" });
+    expect(calls).toEqual(expected);
+    expect((await execution.get<Node>(nodes, "n"))?.spec.taints).toEqual([disrupted, ...addTaints]);
   });
 
   test("writes labels without a read", async () => {
