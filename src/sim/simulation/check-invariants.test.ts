@@ -4,8 +4,8 @@ import { nodeHealthChecks } from "../../api/node-health-check.ts";
 import { VirtualClock } from "../clock.ts";
 import { clusterInTheBox } from "../cluster-in-the-box.ts";
 import { seededRandom } from "../random.ts";
-import { remediationViolations } from "./check-invariants.ts";
-import { Ledger } from "./ledger.ts";
+import { forgottenRemediation, remediationViolations } from "./check-invariants.ts";
+import { type Action, Ledger } from "./ledger.ts";
 import { ClusterObjects } from "./objects.ts";
 import { Process } from "./process.ts";
 import type { WriteContext } from "./write-context.ts";
@@ -57,6 +57,22 @@ function entry(node: { name: string; uid: string }): Manifest {
 }
 
 const excluded = { "remediation.medik8s.io/exclude-from-remediation": "true" };
+
+test.each<[string, object, boolean, number]>([
+  ["whose remediation is there", { startedAt: "2026-01-01T00:00:00Z" }, true, 0],
+  ["whose remediation is gone", { startedAt: "2026-01-01T00:00:00Z" }, false, 1],
+  ["that has not begun", {}, false, 0],
+])("an entry %s", (_what, status, isThere, count) => {
+  const objects = new ClusterObjects(clusterInTheBox({ clock: new VirtualClock(0), random: seededRandom(1) }));
+  const check = { apiVersion: "remediation.medik8s.io/v1alpha1", kind: "NodeHealthCheck", metadata: { name: "web" } };
+  objects.apply({ ...check, spec: { remediationTemplate: template } });
+  const [web] = objects.find({ kind: "NodeHealthCheck" }) as [KubeObject];
+  if (isThere) objects.apply(remediation(web));
+  const written = entry({ name: "n", uid: "n-uid" }) as unknown as Action;
+  const askedBy = { kind: "NodeHealthCheck", name: "web", uid: web.metadata.uid } as const;
+  const action = { ...written, spec: { ...written.spec, askedBy }, status };
+  expect(forgottenRemediation(objects, action)).toHaveLength(count);
+});
 
 test.each<[string, Scene, string[]]>([
   ["in order", {}, []],

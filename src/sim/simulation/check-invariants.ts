@@ -1,10 +1,12 @@
 // What a health check holds back, at the write that makes a remediation: it stands in the ledger first (H1), and nothing
 // new is made while its check is paused or only shows, nor on a node that is excluded (H2). A step after another is no
-// news.
+// news. And an entry does not outlive for long what was made for it (H3).
 
 import type { KubeObject, Manifest } from "../../api/meta.ts";
 import { excludedKey, nodeNameKey } from "../../api/node-health-check-contract.ts";
 import type { NodeHealthCheckSpec } from "../../api/node-health-check.ts";
+import type { Action } from "./ledger.ts";
+import type { ClusterObjects } from "./objects.ts";
 import { isUnseen, silentMs, type WriteContext } from "./write-context.ts";
 
 type StoredCheck = KubeObject & { readonly spec: NodeHealthCheckSpec };
@@ -34,8 +36,19 @@ export function remediationViolations(context: WriteContext, { kind, metadata }:
   ];
 }
 
+/** Of an entry that has not moved for long, whatever it says that it waits for. */
+export function forgottenRemediation(objects: ClusterObjects, { metadata, spec, status }: Action): string[] {
+  const { node, method, askedBy } = spec;
+  const isBegun = method === "Remediate" && status?.startedAt !== undefined;
+  if (!isBegun || isStep({ objects }, { nodeName: node.name, uid: askedBy.uid ?? "" })) return [];
+  return [`H3 action ${metadata.name} goes on, and nothing is left of what was made for node ${node.name}`];
+}
+
 /** The check has another one for the node. */
-function isStep({ objects }: WriteContext, { nodeName, uid }: { nodeName: string; uid: string }): boolean {
+function isStep(
+  { objects }: Pick<WriteContext, "objects">,
+  { nodeName, uid }: { nodeName: string; uid: string },
+): boolean {
   const kinds = ["FenceRemediation", "RebootRemediation", "ReplaceRemediation"];
   const made = kinds.flatMap(kind => {
     const resource = objects.resource(kind);

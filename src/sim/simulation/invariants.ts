@@ -16,6 +16,7 @@ import type { Change } from "../history.ts";
 import type { ApiRequest } from "../request.ts";
 import type { ActiveFaults } from "./active-faults.ts";
 import { capViolations } from "./cap-invariants.ts";
+import { forgottenRemediation } from "./check-invariants.ts";
 import { claimViolations } from "./claim-invariants.ts";
 import { ConditionHistory } from "./condition-history.ts";
 import { elapsed } from "./journal.ts";
@@ -165,7 +166,7 @@ export class Invariants implements Watchman {
     for (const difference of program.verify()) this.#parts.violated(`incremental: ${difference}`);
   }
 
-  /** I9. */
+  /** I9, and H3. */
   look(): void {
     const processes = this.#processes;
     if (processes === undefined || processes.current.isDead) return;
@@ -174,7 +175,9 @@ export class Invariants implements Watchman {
     for (const action of this.ledger.actionByName.values()) {
       // Where no write gets through, no reason can be written either.
       const movedAt = Math.max(quietSince, this.#movedAt.get(action.metadata.name) ?? now);
-      if (!isOpen(action) || now - movedAt < silentMaxMs || action.status?.waitingFor !== undefined) continue;
+      if (!isOpen(action) || now - movedAt < silentMaxMs) continue;
+      for (const message of forgottenRemediation(this.#parts.objects, action)) this.#parts.violated(message);
+      if (action.status?.waitingFor !== undefined) continue;
       const subjects = [`action/${action.metadata.name}`, `claim/${action.spec.claim?.name}`, "cluster"];
       if (processes.program.refusals().some(({ subject }) => subjects.includes(subject))) continue;
       const { phase = "no phase" } = action.status ?? {};

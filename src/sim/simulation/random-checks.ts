@@ -124,6 +124,7 @@ const troubles: readonly Maker[] = [
   dice => edited(stepsBy(dice, dice.one(courses))),
   dice => edited({ maxUnhealthy: dice.one([0, 1, "20%", "100%"]) }),
   dice => edited({ selector: dice.one([null, { matchLabels: { team: "blue" } }]) }),
+  (dice, pools) => onNodes(dice, pools, { labels: { team: dice.one(["blue", "red"]) } }),
   (dice, pools) => onNodes(dice, pools, { annotations: { "fettle.dev/simulate": "" } }),
   (dice, pools) => onNodes(dice, pools, { labels: { "remediation.medik8s.io/exclude-from-remediation": "true" } }),
   (dice, pools) =>
