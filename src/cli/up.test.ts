@@ -72,6 +72,18 @@ test("a story is told as it happens, and nothing is left behind", async () => {
   );
 });
 
+test("planned disruption takes part where the story says so", async () => {
+  const file = join(folder, "disruption.yaml");
+  const head = "title: One too many\nuntil: 5m\ncontroller: { disruption: true }\n";
+  const pool = "{ apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: web }, spec: {} }";
+  const claim = `{ apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: idle, labels: { karpenter.sh/nodepool: web } }, spec: { nodeClassRef: { group: fettle.dev, kind: SimulatedNodeClass, name: default }, requirements: [] } }`;
+  await writeFile(file, `${head}cluster:\n  manifests: [${pool}, ${claim}]\n`);
+  const up = running("--speed", "60", "--story", file);
+  await up.said("leaving (Emptiness)");
+  up.end();
+  expect(await up.code).toBe(0);
+});
+
 test("the story that comes with it is one that it can play", async () => {
   const checked = checkScenario(parse(await readFile(join(root, "scenarios/story.yaml"), "utf8")));
   expect(checked.ok && checked.scenario.timeline?.every(({ note = "x", do: act }) => note !== "" && !act.crash)).toBe(

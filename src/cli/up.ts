@@ -84,7 +84,7 @@ async function up(flags: Flags, io: Io): Promise<void> {
     api,
     clock,
     provider: "simulated",
-    controllers: new Set(usualControllers),
+    controllers: new Set([...usualControllers, ...(story.controller?.disruption ? (["disruption"] as const) : [])]),
     settings: {
       cluster: "fettle",
       dryRun: story.controller?.dryRun ?? false,
