@@ -185,6 +185,7 @@ async function finishLongAgo(box: ControlledBox): Promise<void> {
 /** Rights that no call of this story needs, each with who does. */
 const unseen: Readonly<Record<string, string>> = {
   " events patch": "an Event that is said again, which is counted in the one that is there",
+  "karpenter.sh nodeclaims get": "a claim that was made by hand, or before a restart, and is launched",
   "karpenter.sh nodeclaims/finalizers update": "admission, where a node's owner blocks its own deletion",
   "karpenter.sh nodepools/finalizers update": "admission, where a claim's owner blocks its own deletion",
   "authorization.k8s.io selfsubjectaccessreviews create": "a check by a remediation of another's kind",
