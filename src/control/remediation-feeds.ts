@@ -22,7 +22,7 @@ import { OpenShift } from "./openshift.ts";
 import { isNotFound } from "./outcome.ts";
 import type { Clock, Fed, Feed, KubeApi } from "./ports.ts";
 import { leases } from "./resources.ts";
-import { isForbidden, isSilent } from "./staleness.ts";
+import { isForbidden, isSilent, silentIn } from "./staleness.ts";
 
 type Options = {
   readonly api: Pick<KubeApi, "create">;
@@ -37,8 +37,6 @@ type Options = {
 type Watching = { readonly name: KindName; readonly resource: Resource; readonly fed: Fed };
 
 const lookAgainMs = secondMs;
-/** What is in step is looked at less often: whether its watch has gone silent. */
-const lookOverMs = 15 * secondMs;
 
 export class RemediationFeeds {
   /** Without these nothing can be decided. */
@@ -153,7 +151,10 @@ export class RemediationFeeds {
 
   #lookLater(): void {
     const isServed = [...this.#told.values()].every(({ state }) => state === "Served");
-    this.#cancel = this.#options.clock.after(isServed ? lookOverMs : lookAgainMs, () => {
+    // What is in step is looked at when the first of their watches could have gone silent.
+    const silentInMs = Math.min(...[...this.#watching.values()].map(({ fed }) => silentIn(fed)));
+    const inMs = isServed && Number.isFinite(silentInMs) ? Math.max(lookAgainMs, silentInMs) : lookAgainMs;
+    this.#cancel = this.#options.clock.after(inMs, () => {
       this.look();
       this.#lookLater();
     });

@@ -44,6 +44,11 @@ export function isSilent(fed: Pick<Fed, "ageMs">): boolean {
   return fed.ageMs() > silenceMaxMs;
 }
 
+/** How long until it is, if nothing comes. */
+export function silentIn(fed: Pick<Fed, "ageMs">): Millis {
+  return silenceMaxMs + 1 - fed.ageMs();
+}
+
 function silent({ resource, fed }: WatchedKind): string | undefined {
   if (!isSilent(fed)) return undefined;
   return `The watch of ${resource.plural} has brought nothing for more than ${silenceMaxMs / 1000} s, not even a bookmark.`;
@@ -75,8 +80,8 @@ export class StalenessWatch {
   #look(): void {
     this.look();
     const { clock, kinds } = this.#options;
-    const oldestMs = Math.max(...kinds.map(({ fed }) => fed.ageMs()));
-    const inMs = this.#last === undefined ? Math.max(lookAgainMs, silenceMaxMs + 1 - oldestMs) : lookAgainMs;
+    const silentInMs = Math.min(...kinds.map(({ fed }) => silentIn(fed)));
+    const inMs = this.#last === undefined ? Math.max(lookAgainMs, silentInMs) : lookAgainMs;
     this.#cancel = clock.after(inMs, () => this.#look());
   }
 }

@@ -22,7 +22,7 @@ export function deploymentController(picture: Picture, options: ControllerOption
   const sync = (owner: Deployment) => syncDeployment(picture, owner);
   const worker = controllerWorker(
     picture,
-    { kind: "Deployment", owners: deployments, dependents: [replicaSets], sync },
+    { kind: "Deployment", owners: deployments, dependents: [replicaSets], sync, isSaidAtOnce: true },
     options,
   );
   // To recreate, the last old pod must be gone, and no replica set changes when it is.

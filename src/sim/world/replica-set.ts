@@ -15,7 +15,11 @@ const deletionCost = "controller.kubernetes.io/pod-deletion-cost";
 export function replicaSetController(picture: Picture, options: ControllerOptions = {}): Worker {
   const { replicaSets, pods } = picture;
   const sync = (owner: ReplicaSet) => syncReplicaSet(picture, owner);
-  return controllerWorker(picture, { kind: "ReplicaSet", owners: replicaSets, dependents: [pods], sync }, options);
+  return controllerWorker(
+    picture,
+    { kind: "ReplicaSet", owners: replicaSets, dependents: [pods], sync, isSaidAtOnce: true },
+    options,
+  );
 }
 
 async function syncReplicaSet(picture: Picture, replicaSet: ReplicaSet): Promise<number | undefined> {

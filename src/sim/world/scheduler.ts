@@ -140,15 +140,15 @@ export class Scheduler {
     return best ?? { message: refusalMessage(rooms.length, countByReason) };
   }
 
-  async #bind({ metadata }: Pod, nodeName: string): Promise<void> {
-    const { name, namespace = "", uid } = metadata;
-    const key = { name, namespace };
+  async #bind(pod: Pod, nodeName: string): Promise<void> {
+    const { name, namespace = "", uid } = pod.metadata;
     const target = { apiVersion: "v1", kind: "Node", name: nodeName };
     const binding = { apiVersion: "v1", kind: "Binding", metadata: { name, namespace, uid }, target };
-    const { api, pods } = this.#picture;
-    await api.create(podResource, key, binding, { subresource: "binding" });
-    // A binding is answered with a Status: what it made of the pod has to be read.
-    pods.saw(await api.get<Pod>(podResource, key));
+    await this.#picture.api.create(podResource, { name, namespace }, binding, { subresource: "binding" });
+    // A binding is answered with a Status. What it made of the pod comes by the watch; its room is taken from now on.
+    const seen = this.#picture.pods.get(keyIn(pod));
+    if (seen?.metadata.uid === uid && !seen.spec.nodeName)
+      this.#rooms.podChanged({ ...pod, spec: { ...pod.spec, nodeName } }, false);
   }
 
   async #refuse(pod: Pod, message: string): Promise<void> {

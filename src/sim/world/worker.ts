@@ -57,6 +57,11 @@ export class Worker {
     return this.#timerByKey.has(key) || this.#waiting.has(key);
   }
 
+  /** Whether the key is being looked at. */
+  isAt(key: string): boolean {
+    return this.#running.has(key);
+  }
+
   forget(key: string): void {
     this.#waiting.delete(key);
     this.#failuresByKey.delete(key);

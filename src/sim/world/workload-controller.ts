@@ -3,12 +3,14 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { deepEqual } from "../json-value.ts";
 import type { Mirror } from "./mirror.ts";
-import { type Condition, controllerOf, keyOf } from "./objects.ts";
+import { type Condition, controllerOf, isDeleting, keyOf } from "./objects.ts";
 import type { Picture } from "./picture.ts";
 import { type Failed, Worker } from "./worker.ts";
 
 /** Changes of dependents are gathered for this long: else a thousand pods that start would be counted a thousand times. */
 const settleMs = 50;
+/** Where nobody is missing and there is only something to be told. */
+const tellMs = 500;
 
 export type ControllerOptions = { failed?: Failed };
 
@@ -19,11 +21,13 @@ export type Controlled<T extends KubeObject> = {
   dependents: readonly Pick<Mirror<KubeObject>, "onChange">[];
   /** Returns the instant at which to look again, if nothing happens before. */
   sync: (owner: T) => Promise<number | undefined>;
+  /** Its own word needs no second look: one says all there is to say. */
+  isSaidAtOnce?: boolean;
 };
 
 export function controllerWorker<T extends KubeObject>(
   { clock, synced }: Picture,
-  { kind, owners, dependents, sync }: Controlled<T>,
+  { kind, owners, dependents, sync, isSaidAtOnce = false }: Controlled<T>,
   { failed }: ControllerOptions,
 ): Worker {
   const worker = new Worker({
@@ -36,7 +40,10 @@ export function controllerWorker<T extends KubeObject>(
     },
     ...(failed && { failed }),
   });
-  owners.onChange(({ key, isGone }) => (isGone ? worker.forget(key) : worker.add(key)));
+  owners.onChange(({ key, object, previous, isGone }) => {
+    if (isGone) worker.forget(key);
+    else if (!isSaidAtOnce || !worker.isAt(key) || !isSameButStatus(object, previous)) worker.add(key);
+  });
   for (const mirror of dependents) {
     mirror.onChange(({ object, previous, isGone }) => {
       if (previous !== undefined && !isGone && !isNews(object, previous)) return;
@@ -44,10 +51,17 @@ export function controllerWorker<T extends KubeObject>(
       const { namespace } = object.metadata;
       if (reference?.kind !== kind || namespace === undefined) return;
       const key = keyOf({ metadata: { name: reference.name, namespace } });
-      if (owners.get(key)?.metadata.uid === reference.uid) worker.addAt(key, clock.now() + settleMs);
+      if (owners.get(key)?.metadata.uid === reference.uid)
+        worker.addAt(key, clock.now() + (isGone || isDeleting(object) ? settleMs : tellMs));
     });
   }
   return worker;
+}
+
+/** While it is worked on: its own word, come back to it. */
+function isSameButStatus(object: KubeObject, previous: KubeObject | undefined): boolean {
+  const rest = ({ metadata }: KubeObject) => ({ ...metadata, resourceVersion: "", managedFields: [] });
+  return previous !== undefined && deepEqual(rest(object), rest(previous));
 }
 
 type Dependent = KubeObject & { status?: { phase?: string; conditions?: readonly Condition[] } };
