@@ -113,3 +113,8 @@ function retry(last: ActionView, attempts: number, { method }: Proposal): { notB
   const over = finishedAt(last) ?? last.createdAt;
   return { notBefore: over + retryMs(attempts) };
 }
+
+/** Times are whole seconds; of those of one second the one with the higher number is the later. */
+export function olderFirst(a: ActionView, b: ActionView): number {
+  return a.createdAt - b.createdAt || a.name.length - b.name.length || (a.name < b.name ? -1 : 1);
+}

@@ -4,7 +4,7 @@
 import { dayMs, type Instant } from "../api/time.ts";
 import type { Picture } from "../snapshot/picture.ts";
 import type { ActionView } from "../snapshot/views.ts";
-import { finishedAt, isDryRun, isOpen } from "./ledger.ts";
+import { finishedAt, isDryRun, isOpen, olderFirst } from "./ledger.ts";
 
 type Sickness = {
   readonly dueAt: Instant;
@@ -20,7 +20,7 @@ const aDayMax = 2;
 /** Why it is not rebooted once more, as a sentence; undefined: it may be. */
 export function hadItsReboots(nodeUid: string, sickness: Sickness, picture: Picture): string | undefined {
   const { attempts } = sickness;
-  const reboots = picture.actionsOn(nodeUid).filter(isFinishedReboot).toSorted(inOrder);
+  const reboots = picture.actionsOn(nodeUid).filter(isFinishedReboot).toSorted(olderFirst);
   const failed = failedInARow(reboots, sickness);
   if (failed >= attempts) return `${failed} of ${attempts} reboots did not heal it.`;
   const lately = reboots.filter(reboot => wasAsked(reboot) && overAt(reboot) > sickness.dueAt - dayMs).length;
@@ -32,11 +32,6 @@ export function hadItsReboots(nodeUid: string, sickness: Sickness, picture: Pict
 function isFinishedReboot(action: ActionView): boolean {
   const { spec } = action;
   return spec.action === "Repair" && spec.method === "Reboot" && !isOpen(action) && !isDryRun(action);
-}
-
-/** Times are whole seconds; of those of one second the one with the higher number is the later. */
-function inOrder(a: ActionView, b: ActionView): number {
-  return a.createdAt - b.createdAt || a.name.length - b.name.length || (a.name < b.name ? -1 : 1);
 }
 
 /** Since the last one that healed it. */

@@ -7,7 +7,7 @@ import type { ActionView, ClaimView, NodeView } from "../../snapshot/views.ts";
 import type { Context, Proposal } from "../decision.ts";
 import { stepHold } from "../health-check/ask.ts";
 import { evidenceOf, type Health, healthOf, isUnhealthy } from "../health-check/node-health.ts";
-import { isDryRun, isOpen } from "../ledger.ts";
+import { isDryRun, isOpen, olderFirst } from "../ledger.ts";
 import { ownClaimOf } from "../own-node.ts";
 import type { Objection } from "../safety.ts";
 import type { Course } from "./course.ts";
@@ -62,12 +62,7 @@ function actionsFor(nodeUID: string, asked: Asked, { picture }: Context): readon
       const isMeant = spec.action === "Remediation" && spec.method === asked.method && isAskedBy(spec.askedBy, asked);
       return isMeant && !isDryRun(action) && createdAt >= asked.remediation.createdAt;
     })
-    .toSorted(inOrder);
-}
-
-/** Times are whole seconds; of those of one second the one with the higher number is the later. */
-function inOrder(a: ActionView, b: ActionView): number {
-  return a.createdAt - b.createdAt || a.name.length - b.name.length || (a.name < b.name ? -1 : 1);
+    .toSorted(olderFirst);
 }
 
 /** Also where the check that made it is gone by now. */
