@@ -14,8 +14,16 @@ type Options = NonNullable<Parameters<typeof anAction>[1]>;
 const byForce = (phase: NonNullable<Options["phase"]>, more: Options["spec"] = {}): ActionView =>
   anAction("repair-a-uid", {
     phase,
-    spec: { action: "Repair", termination: "Forceful", deadline: formatTime(t0), ...more },
+    status: { finishedAt: formatTime(at("1m")) },
+    spec: {
+      action: "Repair",
+      termination: "Forceful",
+      deadline: formatTime(t0),
+      decidedAt: formatTime(at("-1m")),
+      ...more,
+    },
   });
+const shown = { ...byForce("DryRun", { dryRun: true }), name: "repair-a-uid-2" };
 
 function decide(claim: ClaimView, ...actions: readonly ActionView[]) {
   const picture = aWorld({ nodes: [aNode("a")], claims: [claim], actions });
@@ -36,12 +44,12 @@ const undone = {
 describe("the termination time of a claim that stays is taken off", () => {
   test.each<[string, readonly ActionView[]]>([
     ["after the repair that wrote it was given up", [byForce("Abandoned")]],
-    ["though nobody knows any more who wrote it", []],
     [
       "while another waits that would go gently, and would find it",
-      [anAction("drift-a-uid", { phase: "Pending", spec: { action: "Drift" } })],
+      [byForce("Abandoned"), anAction("drift-a-uid", { phase: "Pending", spec: { action: "Drift" } })],
     ],
-    ["while one by force is only shown", [byForce("DryRun", { dryRun: true })]],
+    ["while one by force is only shown", [byForce("Abandoned"), shown]],
+    ["which is the instant of its start, by force", [byForce("Abandoned", { deadline: formatTime(at("-10m")) })]],
   ])("%s", (_, actions) => {
     expect(decide(marked(), ...actions)).toMatchObject(undone);
   });
@@ -57,6 +65,10 @@ describe("it stays", () => {
     ["while the start that wrote it may be under way", marked(), [byForce("Pending")]],
     ["once the claim is being deleted", marked({ deletingSince: t0 }), [byForce("Abandoned")]],
     ["where there is none", aClaim("a"), []],
+    ["where no action of ours had one", marked(), [anAction("drift-a-uid", { phase: "Done" })]],
+    ["where one of ours is only shown", marked(), [shown]],
+    ["where a person wrote it before one of ours", marked({ terminationAt: at("-20m") }), [byForce("Abandoned")]],
+    ["where a person wrote it since", marked({ terminationAt: at("10m") }), [byForce("Abandoned")]],
   ])("%s", (_, claim, actions) => {
     expect(decide(claim, ...actions)).toEqual(nothing);
   });
