@@ -30,9 +30,8 @@ const oldMs = 48 * hourMs;
 
 /** The node has an unhealthy condition, and a remediation or leave to begin one. */
 export function carryOn(patient: Patient, context: Context): Decision {
-  const { check, health, remediations } = patient;
-  const progress = check.steps.map(step => ({ step, made: remediations.find(one => isMadeBy(step, one)) }));
-  const current = progress.find(({ step, made }) => made === undefined || !isOver(made, step, context));
+  const { health } = patient;
+  const { progress, current } = progressOf(patient, context);
   const ended = together([...progress.map(one => timeOut(one, patient, context)), aged(patient, context)]);
   // Another unhealthy condition that has not lasted long enough yet: what runs is left alone, and nothing is added.
   if (!isUnhealthy(health, context.now)) return { ...ended, wakeAt: earliest(ended.wakeAt, health.dueAt) };
@@ -45,6 +44,15 @@ export function carryOn(patient: Patient, context: Context): Decision {
 
 type Progress = { readonly step: StepView; readonly made: RemediationView | undefined };
 type Running = { readonly step: StepView; readonly made: RemediationView };
+
+/** Each step with what was made for it, and the one whose turn it is. */
+function progressOf({ check, remediations }: Pick<Patient, "check" | "remediations">, context: Context) {
+  const progress = check.steps.map((step): Progress => {
+    return { step, made: remediations.find(one => isMadeBy(step, one)) };
+  });
+  const current = progress.find(({ step, made }) => made === undefined || !isOver(made, step, context));
+  return { progress, current };
+}
 
 /** By its own word, by ours, or by its time. */
 function isOver(made: RemediationView, step: StepView, context: Context): boolean {
@@ -108,15 +116,35 @@ export function spentSentence({ node, check }: Pick<Patient, "node" | "check">):
   return `Every remediation of NodeHealthCheck ${check.name} was tried on node ${node.name}, and it is still unhealthy.`;
 }
 
-/** Once nobody works on the node for it, the lease is another's to take. */
-function noneLeft(patient: Patient, context: Context): Decision {
+/**
+ * What is left to do would replace the node, and that is its pool's: the entry must end, for repair waits for it. Undefined:
+ * something runs, or another step's turn it is.
+ */
+export function leftAfterSteps(patient: Patient, context: Context): Objection | undefined {
+  const { current } = progressOf(patient, context);
+  if (patient.remediations.length === 0 || current === undefined || current.made !== undefined) return undefined;
+  const held = stepHold(patient, current.step, context);
+  return held?.code === "left-to-repair" ? held : undefined;
+}
+
+/** As for one on which all was tried. */
+export function letGo(patient: Patient, left: Objection, context: Context): Decision {
   const { node, check } = patient;
-  const message = spentSentence(patient);
   const isIdle = context.picture.openActionOn(node.uid) === undefined;
   return {
-    ...refused(patient, { code: "no-template-left", message, liftedBy: "the node's recovery, or a person" }),
+    ...refused(patient, left),
     commands: isIdle ? giveBack(node.name, check.name, context) : [],
-    notices: [checkNotice(check, { type: "Warning", reason: "NoTemplateLeft", message })],
+    wakeAt: wakesAt(left.until, context.now),
+  };
+}
+
+/** Once nobody works on the node for it, the lease is another's to take. */
+function noneLeft(patient: Patient, context: Context): Decision {
+  const message = spentSentence(patient);
+  const spent = { code: "no-template-left", message, liftedBy: "the node's recovery, or a person" };
+  return {
+    ...letGo(patient, spent, context),
+    notices: [checkNotice(patient.check, { type: "Warning", reason: "NoTemplateLeft", message })],
   };
 }
 

@@ -3,14 +3,21 @@ import { aClaim, aCondition, aNode, aPool, aProvider, at, t0 } from "../../../te
 import {
   aCheck,
   aCheckContext,
+  aLease,
+  aRemediation,
   aTemplate,
   type CheckWorld,
   decideOn,
   resourceOf,
+  running,
   someNodes,
+  templateRef,
 } from "../../../test/check-builders.ts";
+import type { TemplateReference } from "../../api/node-health-check.ts";
 import type { NodePoolSpec } from "../../api/node-pool.ts";
 import { formatTime, minuteMs } from "../../api/time.ts";
+import type { CheckView } from "../../snapshot/check-views.ts";
+import type { ActionView } from "../../snapshot/views.ts";
 import type { Settings } from "../decision.ts";
 import { decideCheckedNode } from "./node.ts";
 
@@ -36,6 +43,8 @@ type Scene = {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly settings?: Partial<Settings>;
   readonly hasBeenReady?: boolean;
+  /** Absent: one with a single step. */
+  readonly check?: CheckView;
   readonly world?: CheckWorld;
 };
 
@@ -45,6 +54,7 @@ const deadlock = aCondition("KernelDeadlock", "True", { since: t0 });
 function decide(scene: Scene = {}) {
   const { repair = { mode: "Enabled" }, by = "Replace", types = ["Ready", "KernelDeadlock"] } = scene;
   const { conditions = [notReady], annotations = {}, settings = {}, hasBeenReady = true, world = {} } = scene;
+  const { check = checkBy(by, types) } = scene;
   const nodes = [{ ...aNode("n0", { annotations }), conditions }, ...someNodes(3, 0).slice(1)];
   const stage = hasBeenReady ? "initialized" : "registered";
   const claims = nodes.map(({ name }) => aClaim(name, { pool: "web", stage }));
@@ -52,7 +62,7 @@ function decide(scene: Scene = {}) {
     repairStatements: [{ conditionType: "Ready", conditionStatus: "False", toleration: 30 * minuteMs }],
   });
   const pools = [aPool("web", { spec: { repair } })];
-  const context = aCheckContext({ checks: [checkBy(by, types)], nodes, claims, pools, provider, ...world });
+  const context = aCheckContext({ checks: [check], nodes, claims, pools, provider, ...world });
   for (const kind of [`${by}Remediation`, `${by}RemediationTemplate`]) {
     const resource = { ...resourceOf(kind), namespaced: false };
     context.checks.setKind({ apiVersion, kind }, { state: "Served", resource });
@@ -82,6 +92,44 @@ describe("a node that a check would replace is left to the repair of its pool", 
     const { refusals, proposals } = decide(scene);
     expect(refusals).toMatchObject([{ code: "left-to-repair" }]);
     expect(proposals).toEqual([]);
+  });
+});
+
+describe("after another's step has failed, a node that would be replaced next is left to repair", () => {
+  const step = (order: number, remediationTemplate: TemplateReference) => ({
+    order,
+    timeout: "5m",
+    remediationTemplate,
+  });
+  const ours = { apiVersion, kind: "ReplaceRemediationTemplate", name: "ours" };
+  const escalatingRemediations = [step(1, templateRef()), step(2, ours)];
+  const unhealthyConditions = [{ type: "Ready", status: "False", duration: "5m" }];
+  const check = aCheck("web", { spec: { escalatingRemediations, unhealthyConditions } });
+  const failed = aRemediation({ of: check, on: "n0", createdAt: at("10m"), timedOut: formatTime(at("15m")) });
+  const leases = [aLease("n0", { renewedAt: at("10m") })];
+  const scene = (actions: readonly ActionView[], more: Scene = {}): Scene => {
+    return { check, ...more, world: { actions, leases, remediations: [failed], now: at("20m") } };
+  };
+
+  test("and its entry ends, for repair waits for that", () => {
+    const { commands, proposals } = decide(scene([running(check)]));
+    const [told] = commands.flatMap(one => (one.kind === "update-action" ? (one.progress ?? []) : []));
+    expect(told).toMatchObject({
+      phase: "Failed",
+      outcome: expect.stringContaining("left to the repair of NodePool web"),
+    });
+    expect(proposals).toEqual([]);
+  });
+
+  test("and is not asked for again; the lease on it is given back", () => {
+    const { commands, refusals, proposals } = decide(scene([]));
+    expect(refusals).toMatchObject([{ code: "left-to-repair" }]);
+    expect(commands.map(({ kind }) => kind)).toEqual(["release-node-lease"]);
+    expect(proposals).toEqual([]);
+  });
+
+  test("but is asked for where its pool repairs nothing by now", () => {
+    expect(decide(scene([], { repair: { mode: "Disabled" } })).proposals).toHaveLength(1);
   });
 });
 

@@ -13,7 +13,7 @@ import { ownClaimOf } from "../own-node.ts";
 import { saysWait } from "../progress.ts";
 import { hasStarted } from "../start-hold.ts";
 import { ask, refused } from "./ask.ts";
-import { carryOn, endsAt, isSpent, spentSentence } from "./course.ts";
+import { carryOn, endsAt, isSpent, leftAfterSteps, letGo, spentSentence } from "./course.ts";
 import { failedWrite } from "./failed-write.ts";
 import { isGoingOn, isMadeUnderAnother } from "./holds.ts";
 import { giveBack } from "./lease.ts";
@@ -117,6 +117,8 @@ function decidePatient(patient: Patient, context: Context): Decision {
   const course = courseOf(patient, isWell, context);
   if (action !== undefined) return together([course, keptInLedger(patient, action, { course, context })]);
   if (isWell || isOnItsWay || isCarriedOutByUs(patient) || isSpent(patient, context)) return course;
+  const left = leftAfterSteps(patient, context);
+  if (left !== undefined) return together([course, letGo(patient, left, context)]);
   // It runs and the ledger does not know of it: after an update from another controller, or under a new node.
   return together([course, ask(patient, context)]);
 }
@@ -189,6 +191,8 @@ function progressOf(patient: Patient, action: ActionView, { course, context }: K
   if (!isWell && isSpent(patient, context)) {
     return over(action, spentSentence(patient), "Failed", stepsOf(patient, action));
   }
+  const left = isWell ? undefined : leftAfterSteps(patient, context);
+  if (left !== undefined) return over(action, left.message, "Failed", stepsOf(patient, action));
   // Of one that was opened for a further step, when all before it had been tried, nothing has begun yet.
   const isBegun = hasStarted(action) || remediations.some(one => isGoingOn(one, check));
   if (remediations.length > 0 && isBegun) return running(patient, action, waitOf(patient, course, context));
