@@ -3,8 +3,6 @@
 // beside the time in which the same server takes as many plain writes.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { apiVersionOf } from "../src/api/meta.ts";
-import { type NodeActionSpec, nodeActions } from "../src/api/node-action.ts";
 import { nodeClaims } from "../src/api/node-claim.ts";
 import { nodePools } from "../src/api/node-pool.ts";
 import {
@@ -60,7 +58,7 @@ export async function due({ plane, api, controller }: Bench): Promise<object> {
     (_, index) => openedAt(index) - turnedAt - tolerationMs(index),
   ).toSorted((a, b) => a - b);
   const burst = burstOf(writes, burstDueAt);
-  const { plainMs, entriesMs } = await plainWrites(api, burst.writes);
+  const plainMs = await plainWrites(api, burst.writes);
   return {
     cluster: `${nodeCount} nodes`,
     "one due, to the first write, p50 ms": delays[Math.floor(delays.length / 2)],
@@ -69,10 +67,8 @@ export async function due({ plane, api, controller }: Bench): Promise<object> {
     "of so many": delays.length,
     "100 due at once, until all are being deleted, ms": burst.ms,
     "with so many writes": burst.writes,
-    "as many ConfigMaps, ms": plainMs,
+    "as many plain writes, ms": Math.round(plainMs),
     ratio: (burst.ms / plainMs).toFixed(2),
-    "as many entries of the ledger, ms": entriesMs,
-    "ratio to them": (burst.ms / entriesMs).toFixed(2),
   };
 }
 
@@ -140,42 +136,15 @@ function burstOf(writes: readonly Request[], dueAt: number): { ms: number; write
   return { ms: last.at - dueAt, writes: since.filter(({ at }) => at <= last.at).length };
 }
 
-/** How long the server takes for so many, in milliseconds: the plainest objects, and entries as the ledger has them. */
-export async function plainWrites(api: KubeApi, count: number): Promise<{ plainMs: number; entriesMs: number }> {
-  const timed = async (write: (index: number) => Promise<unknown>) => {
-    const startedAt = performance.now();
-    await inParallel(count, async index => void (await write(index)));
-    return Math.round(performance.now() - startedAt);
-  };
-  const plainMs = await timed(index => {
+/** How long the server takes for so many, in milliseconds. */
+export async function plainWrites(api: KubeApi, count: number): Promise<number> {
+  const startedAt = performance.now();
+  await inParallel(count, async index => {
     const metadata = { name: `plain-${index}`, namespace: "default" };
     const body = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { text: "x".repeat(1_000) } };
-    return api.create(simulatedInstances, { namespace: "default" }, body);
+    await api.create(simulatedInstances, { namespace: "default" }, body);
   });
-  const { resource } = nodeActions;
-  const { kind } = resource;
-  const entriesMs = await timed(index => {
-    const body = { apiVersion: apiVersionOf(resource), kind, metadata: { name: `plain-${index}` }, spec: entry(index) };
-    return api.create(resource, {}, body);
-  });
-  return { plainMs, entriesMs };
-}
-
-/** Only shown: nobody counts it. */
-function entry(index: number): NodeActionSpec {
-  const at = formatTime(systemClock.now());
-  const condition = { kind: "Condition", conditionType: "Burst", conditionStatus: "True", toleration: "45s" } as const;
-  return {
-    node: { name: nodeName(index), uid: `plain-${index}` },
-    action: "Repair",
-    method: "Terminate",
-    dryRun: true,
-    askedBy: { kind: "NodePool", name: poolName },
-    message: `Node ${nodeName(index)}: Burst=True (Bench) since ${at}; it is tolerated for 45s, until ${at}.`,
-    evidence: [{ ...condition, since: at, seenAt: at }],
-    decidedAt: at,
-    epoch: 1,
-  };
+  return performance.now() - startedAt;
 }
 
 /** As many at a time as the controller has lanes. */
