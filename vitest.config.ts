@@ -5,7 +5,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 // time.
 const property = [
   "src/**/{worlds,*-worlds,properties,*-properties}.test.ts",
-  "test/{controller,corpus,disruption-calendar,health-check*,schema-recorded,search,spine}.test.ts",
+  "src/{api/{pattern,schedule,window},cli/{manifest-text,up},control/turn-repair}.test.ts",
+  "src/decide/{node-life,termination-course,packing/slices}.test.ts",
+  "test/{controller,corpus,disruption-calendar,health-check*,provisioning-trickle,schema-recorded,search,spine}.test.ts",
   "test/packing/**/*.test.ts",
   "test/simulation/**/*.test.ts",
 ];

@@ -49,7 +49,7 @@ describe.each(files.filter(file => !large.includes(file)))("%s", file => {
 
   // What stands is compared with what is decided from scratch after every turn above; here, where that would be most of
   // the work, after every fifth.
-  test.each([2, 3, 4])("holds in another order of events (seed %i)", async seed => {
+  test.each([2, 3])("holds in another order of events (seed %i)", async seed => {
     const { verdict } = await simulate(scenario, { ...noticing, seed, verifyEvery: 5 });
     expect(verdict.problems).toEqual([]);
   });
