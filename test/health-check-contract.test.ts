@@ -10,8 +10,20 @@ import { outOfServiceTaint } from "../src/api/well-known.ts";
 import { definitions } from "../src/control/definitions.ts";
 import type { KubeApi } from "../src/control/ports.ts";
 import { accessReviews, nodes, pods } from "../src/control/resources.ts";
+import { clusterVersions } from "./control-plane/health-check/openshift.ts";
 import { ControlledBox, leading } from "./controlled-box.ts";
 import { definitionOf, fenceGroup, fences, templateOf, Ward } from "./ward.ts";
+
+/** A node that falls silent, with a pod on it that nobody stops. */
+async function silentWithPod(ward: Ward): Promise<string> {
+  const { box } = ward;
+  const [sick = ""] = await ward.silence();
+  const spec = { nodeName: sick, containers: [{ name: "c", image: "i" }] };
+  await box.create(pods, { metadata: { name: "stuck" }, spec });
+  await box.run(60);
+  await box.delete(pods, "stuck");
+  return sick;
+}
 
 describe("what a check tells", () => {
   let ward: Ward;
@@ -54,11 +66,7 @@ describe("a reboot that does not bring the node back", () => {
       spec: { reboot: { heals: "0%" } },
     });
     await ward.open();
-    const [sick = ""] = await ward.silence();
-    const spec = { nodeName: sick, containers: [{ name: "c", image: "i" }] };
-    await box.create(pods, { metadata: { name: "stuck" }, spec });
-    await box.run(60);
-    await box.delete(pods, "stuck");
+    const sick = await silentWithPod(ward);
     await box.create(rebootRemediations.resource, { metadata: { name: sick }, spec: { timeout: "30m" } });
     await box.run(300);
     expect(await taintsOf(ward, sick)).not.toContain(outOfServiceTaint.key);
@@ -85,11 +93,7 @@ describe("a reboot that leaves the machine without power", () => {
     const ward = new Ward();
     const { box } = ward;
     await ward.open();
-    const [sick = ""] = await ward.silence();
-    const spec = { nodeName: sick, containers: [{ name: "c", image: "i" }] };
-    await box.create(pods, { metadata: { name: "stuck" }, spec });
-    await box.run(60);
-    await box.delete(pods, "stuck");
+    const sick = await silentWithPod(ward);
     await power(ward, sick, "hangs");
     await box.create(rebootRemediations.resource, { metadata: { name: sick }, spec: { timeout: "30m" } });
     await box.run(300);
@@ -164,14 +168,6 @@ describe("rights", () => {
     },
   );
 });
-
-const clusterVersions: Resource = {
-  group: "config.openshift.io",
-  version: "v1",
-  plural: "clusterversions",
-  kind: "ClusterVersion",
-  namespaced: false,
-};
 
 describe("an upgrade of OpenShift", () => {
   test("holds what is new while it goes on, and while nobody may see whether it does", async () => {

@@ -3,6 +3,7 @@ import type { Resource } from "../src/api/meta.ts";
 import { nodeHealthChecks } from "../src/api/node-health-check.ts";
 import { definitions } from "../src/control/definitions.ts";
 import { disruptionBudgets, events, leases, namespaces, nodes, pods } from "../src/control/resources.ts";
+import { clusterVersions } from "./control-plane/health-check/openshift.ts";
 import { definitionOf, escalating, fences, fenceTemplates, several, templateOf, Ward } from "./ward.ts";
 
 const silent = [{ type: "Ready", status: "Unknown", duration: "60s" }];
@@ -11,14 +12,6 @@ const excluded = "remediation.medik8s.io/exclude-from-remediation";
 const controlPlane = { "node-role.kubernetes.io/control-plane": "" };
 const wipes: Resource = { ...fences, plural: "wiperemediations", kind: "WipeRemediation" };
 const wipeTemplates: Resource = { ...fences, plural: "wiperemediationtemplates", kind: "WipeRemediationTemplate" };
-
-const clusterVersions: Resource = {
-  group: "config.openshift.io",
-  version: "v1",
-  plural: "clusterversions",
-  kind: "ClusterVersion",
-  namespaced: false,
-};
 
 async function reasonsOf(ward: Ward): Promise<string[]> {
   const found = await ward.box.list(events);

@@ -3,7 +3,7 @@
 
 import type { KubeObject } from "../api/meta.ts";
 import { apiVersionOf } from "../api/meta.ts";
-import { type NodeAction, nodeActions } from "../api/node-action.ts";
+import { type NodeAction, type NodeActionStatus, nodeActions } from "../api/node-action.ts";
 import type { ActionProgress, Command, Outcome, Target } from "../decide/decision.ts";
 import { stampedSpec, statusAfter } from "./action-status.ts";
 import { alreadySo, assertSame, done, type Execution, sawDeletion, sawGone } from "./execution.ts";
@@ -32,8 +32,10 @@ export async function openAction(command: Of<"open-action">, execution: Executio
   }
   execution.picture.answered("action", action);
   if (action.spec.node.uid !== spec.node.uid) throw new Stale(`NodeAction ${name} is about another node.`);
+  const { metadata, status = {} } = action;
   // A status cannot be written with the object itself. Without one it is pending.
-  if (phase === "DryRun" && action.status?.phase === undefined) await writeProgress(action, { phase }, execution);
+  if (phase === "DryRun" && status.phase === undefined)
+    await writeProgress({ ...metadata, status }, { phase }, execution);
   return outcome;
 }
 
@@ -51,26 +53,20 @@ export async function updateAction(command: Of<"update-action">, execution: Exec
     execution.picture.answered("action", raw);
     bound = { ...action, resourceVersion: raw.metadata.resourceVersion };
   }
-  if (progress === undefined) return done;
-  const status = replacing(view.status, statusAfter(view.status, progress, clock.now()));
-  execution.picture.answered(
-    "action",
-    await patchBound(api, resource, { bound, body: { status }, subresource: "status" }),
-  );
+  if (progress !== undefined) await writeProgress({ ...bound, status: view.status }, progress, execution);
   return done;
 }
 
-/** Over the version that was read or written last. */
-export async function writeProgress(action: LiveAction, progress: ActionProgress, execution: Execution): Promise<void> {
-  const { api, clock } = execution;
-  const { name, uid, resourceVersion } = action.metadata;
-  const before = action.status ?? {};
+/** As it was seen or read. */
+type Entry = Bound & { readonly status?: NodeActionStatus };
+
+/** Over the version that was seen, read or written last. */
+export async function writeProgress(entry: Entry, progress: ActionProgress, execution: Execution): Promise<void> {
+  const { api, clock, picture } = execution;
+  const { status: before = {}, name, uid, resourceVersion } = entry;
   const status = replacing(before, statusAfter(before, progress, clock.now()));
-  const bound = { name, uid, resourceVersion };
-  execution.picture.answered(
-    "action",
-    await patchBound(api, resource, { bound, body: { status }, subresource: "status" }),
-  );
+  const bound: Bound = { name, uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  picture.answered("action", await patchBound(api, resource, { bound, body: { status }, subresource: "status" }));
 }
 
 export async function readAction(target: Target, execution: Execution): Promise<LiveAction> {

@@ -15,7 +15,8 @@ export async function rebootInstance(
   execution: Execution,
 ): Promise<Outcome> {
   const action = await readAction(target, execution);
-  const { phase, steps = [] } = action.status ?? {};
+  const { metadata, status = {} } = action;
+  const { phase, steps = [] } = status;
   if (phase !== "Running") throw new Stale(`NodeAction ${target.name} does not run.`);
   const live = assertSame(await execution.api.get(nodes, keyOf(node)), node);
   execution.picture.answered("node", live);
@@ -27,6 +28,7 @@ export async function rebootInstance(
     return done;
   }
   const before = steps.filter(({ name }) => name !== "reboot").map(({ name }) => ({ name, isFinished: true }));
-  await writeProgress(action, { steps: [...before, { name: "reboot", isFinished: true }] }, execution);
+  const progress = { steps: [...before, { name: "reboot", isFinished: true }] };
+  await writeProgress({ ...metadata, status }, progress, execution);
   return done;
 }

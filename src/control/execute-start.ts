@@ -8,14 +8,14 @@ import { nodeClaims } from "../api/node-claim.ts";
 import { formatTime, type Instant, parseTime } from "../api/time.ts";
 import { terminationTimestampKey } from "../api/well-known.ts";
 import { stillHolds } from "../decide/actions.ts";
-import type { ActionProgress, Command, Outcome, Target } from "../decide/decision.ts";
+import type { Command, Outcome, Target } from "../decide/decision.ts";
 import type { Live as Seen } from "../decide/evidence.ts";
 import { projectNode } from "../snapshot/project-node.ts";
 import type { ActionView, ClaimView } from "../snapshot/views.ts";
 import { reasonsOf } from "../decide/ledger.ts";
 import { lookUpInstance } from "./execute-instance.ts";
 import { deleteMachine } from "./execute-machine.ts";
-import { updateAction } from "./execute-action.ts";
+import { writeProgress } from "./execute-action.ts";
 import { alreadySo, done, type Execution, sawDeletion } from "./execution.ts";
 import { isNotFound, Stale } from "./outcome.ts";
 import { patchBound } from "./patch.ts";
@@ -65,12 +65,6 @@ export function seenAction({ name, uid }: Target, { picture }: Execution): Actio
   const action = picture.action(name);
   if (action?.uid !== uid) throw new Stale(`NodeAction ${name} is another one now, or gone.`);
   return action;
-}
-
-/** Over the version that was seen. */
-async function writeProgress(action: ActionView, progress: ActionProgress, execution: Execution): Promise<void> {
-  const { name, uid, resourceVersion } = action;
-  await updateAction({ kind: "update-action", why: "", action: { name, uid }, resourceVersion, progress }, execution);
 }
 
 /** Written before the reboot is asked for: whoever goes on sees by it whether the machine has come back. */
