@@ -18,6 +18,7 @@ import { SafetyMemory } from "../decide/safety-memory.ts";
 import { safetyStatus } from "../decide/safety-status.ts";
 import { isSameReads, type Reads, StartReads } from "../decide/start-reads.ts";
 import { successorsVeto } from "../decide/successors.ts";
+import { surplusVeto } from "../decide/surplus.ts";
 import { seenTogether } from "../decide/waiting.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Subject, SubjectKind } from "../snapshot/picture.ts";
@@ -287,7 +288,7 @@ export class Turns {
     const proposals: readonly Candidate[] = [...this.standing.proposals()];
     const budgets = budgetLimits(poolsOf(proposals, context), this.#repair.health, context);
     const limits = [...budgets, controlPlaneLimit(context)];
-    return arbitrate({ proposals, context, gates: { limits, vetoes: context.vetoes ?? [] } });
+    return arbitrate({ proposals, context, gates: { limits, vetoes: [...(context.vetoes ?? []), surplusVeto()] } });
   }
 
   #rulesFor(subject: Subject): readonly Rule[] {

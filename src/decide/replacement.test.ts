@@ -435,15 +435,18 @@ describe("replacements are launched", () => {
     expect(launch({ world, moves: [move] }).commands).toEqual([]);
   });
 
-  test("within the limits of their pool, over all that wait", () => {
-    const limited = aPool("web", { spec: { limits: { nodes: "3" } } });
-    const apart = (on: string, name: string) =>
-      aMove({ batch: `drift-${on}`, nodes: [{ name: on, uid: `${on}-uid` }], claims: [planned(name)] });
+  const apart = (on: string, name: string) =>
+    aMove({ batch: `drift-${on}`, nodes: [{ name: on, uid: `${on}-uid` }], claims: [planned(name)] });
+  const limited = (spec: NodePoolSpec) => {
     const actions = ["a", "b"].map(on =>
       plan({ on, spec: { batch: `drift-${on}`, replacements: [{ name: `r-${on}` }] } }),
     );
-    const world = { ...there, nodes, claims, pools: [limited], actions };
-    const decision = launch({ world, moves: [apart("a", "r-a"), apart("b", "r-b")] });
+    const world = { ...there, nodes, claims, pools: [aPool("web", { spec })], actions };
+    return launch({ world, moves: [apart("a", "r-a"), apart("b", "r-b")] });
+  };
+
+  test("within the limits of their pool, over all that wait", () => {
+    const decision = limited({ limits: { nodes: "3" } });
     expect(decision.commands).toMatchObject([{ manifest: { metadata: { name: "r-a" } } }]);
     expect(decision.refusals).toMatchObject([
       {
@@ -452,6 +455,16 @@ describe("replacements are launched", () => {
         message: "Node b gets no replacement: pool web would pass limits.nodes.",
       },
     ]);
+  });
+
+  test.each<[string, NodePoolSpec, number]>([
+    ["without a limit", {}, 2],
+    ["with a limit that leaves room for none", { limits: { nodes: "2" } }, 0],
+    ["with room for one", { limits: { nodes: "3" } }, 1],
+    ["with room for both", { limits: { nodes: "4" } }, 2],
+  ])("D19 one for one in a pool with replicas, %s", (_, spec, count) => {
+    const { commands, refusals } = limited({ ...spec, replicas: 2 });
+    expect([commands.length, refusals.length]).toEqual([count, 2 - count]);
   });
 
   test("not while launches of their pool are held back", () => {

@@ -10,7 +10,7 @@ import { type Hold, launchHold, refusalOf } from "./launch.ts";
 import { isBackoffWritten, lastLaunch } from "./launch-record.ts";
 import { servedClass } from "./node-class.ts";
 import { policyHold } from "./safety.ts";
-import { isGoing, scaleDown } from "./scale-down.ts";
+import { scaleDown, surplusOf } from "./scale-down.ts";
 
 export const replicas: Rule = {
   name: "replicas",
@@ -44,7 +44,7 @@ function keep(pool: PoolView, { wanted, nodeClass }: Wish, context: Context): De
   const staying = [...context.picture.claimsOfPool(pool.name)].filter(
     ({ deletingSince }) => deletingSince === undefined,
   );
-  const surplus = staying.filter(claim => !isGoing(claim, context.picture)).length - wanted;
+  const surplus = surplusOf(pool, context.picture);
   return surplus > 0 ? release(pool, { surplus, staying }, context) : nothing;
 }
 

@@ -23,8 +23,16 @@ export type ScaleDown = {
 };
 
 /** Somebody is ending its node already. */
-export function isGoing(claim: ClaimView, picture: Picture): boolean {
+function isGoing(claim: ClaimView, picture: Picture): boolean {
   return picture.nodesOf(claim).some(({ uid }) => picture.openActionOn(uid)?.spec.method === "Terminate");
+}
+
+/** How many of a pool with `replicas` are too many, beside those that are going already. Below zero: it lacks some. */
+export function surplusOf({ name, effective: { replicas = 0 } }: PoolView, picture: Picture): number {
+  const { staying } = picture.totalsOfPool(name);
+  if (staying <= replicas) return staying - replicas;
+  const stays = (claim: ClaimView) => claim.deletingSince === undefined && !isGoing(claim, picture);
+  return [...picture.claimsOfPool(name)].filter(stays).length - replicas;
 }
 
 export function scaleDown(

@@ -9,6 +9,7 @@ import type { ActionView, PodView } from "../../snapshot/views.ts";
 import { arbitrate } from "../arbitrate.ts";
 import { HealthCounts } from "../brake-counts.ts";
 import { budgetLimits } from "../budgets.ts";
+import { surplusVeto } from "../surplus.ts";
 import { disruption } from "./disruption.ts";
 
 const now = at("3h");
@@ -95,12 +96,13 @@ function granted(picture: ClusterPicture) {
     one.proposals.map(proposal => ({ subject: one.subject, rule: disruption.name, proposal })),
   );
   const limits = budgetLimits(picture.pools(), HealthCounts.from(context), context);
-  const { commands, refusals } = arbitrate({ proposals, context, gates: { limits } });
+  const { commands, refusals } = arbitrate({ proposals, context, gates: { limits, vetoes: [surplusVeto()] } });
   const opened = commands.flatMap(command => (command.kind === "open-action" ? [command.spec] : []));
   return {
     gone: opened.map(({ node }) => node.name),
     actions: [...new Set(opened.map(({ action }) => action))],
     refused: [...asked.flatMap(one => one.refusals), ...refusals].map(({ code }) => code),
+    sentences: refusals.map(({ message }) => message),
   };
 }
 
@@ -123,7 +125,7 @@ describe("empty nodes", () => {
   });
 
   test("E8 one that has drifted too goes, as drifted", () => {
-    expect(decided({ ...ten, is: () => [driftedAt(0), empty] })).toEqual({
+    expect(decided({ ...ten, is: () => [driftedAt(0), empty] })).toMatchObject({
       gone: Array.from({ length: 10 }, (_, index) => `web-${index}`),
       actions: ["Drift"],
       refused: [],
@@ -161,6 +163,34 @@ describe("drifted nodes", () => {
   ])("D19 of pools with replicas too: %s", (_, sizes, nodes, count) => {
     const { gone, actions } = decided({ ...ten, sizes, nodes, replicas: 10 });
     expect([gone.length, actions]).toEqual([count, count === 0 ? [] : ["Drift"]]);
+  });
+
+  const scaledDown = (name: string) =>
+    anAction(`down-${name}`, { node: name, spec: { action: "ScaleDown", nodePool: "web" } });
+  test.each<[string, Partial<Cluster>, number, string[]]>([
+    ["as many as its replicas", { replicas: 10 }, 4, ["budget-spent"]],
+    ["fewer", { replicas: 11 }, 4, ["budget-spent"]],
+    ["one too many", { replicas: 9 }, 0, ["surplus-first"]],
+    ["one too many, which is going", { replicas: 9, actions: [scaledDown("web-0")] }, 3, ["budget-spent"]],
+    ["two too many, of which one is going", { replicas: 8, actions: [scaledDown("web-0")] }, 0, ["surplus-first"]],
+    ["replicas of 0", { replicas: 0 }, 0, ["surplus-first"]],
+  ])("D19 of a pool with replicas none is exchanged before those too many are gone: %s", (_, more, count, refused) => {
+    const found = decided({ ...ten, nodes: "4", ...more });
+    expect([found.gone.length, [...new Set(found.refused)]]).toEqual([count, refused]);
+  });
+
+  test("D19 says how many are too many", () => {
+    const { sentences } = decided({ ...ten, sizes: { web: 2 }, replicas: 1 });
+    expect(sentences).toEqual(
+      ["web-1", "web-0"].map(
+        name => `NodePool web has 1 more than its replicas of 1, and those go before node ${name} is exchanged.`,
+      ),
+    );
+  });
+
+  test("D19 where the pools are their own concern one that has too many holds only its own", () => {
+    const { gone } = decided({ ...ten, sizes: { web: 4, db: 3 }, nodes: "1", replicas: 3 });
+    expect(gone).toEqual(["db-2"]);
   });
 
   test("D19 not where the condition is False", () => {
