@@ -12,7 +12,8 @@ import type { KubeApi } from "../src/control/ports.ts";
 import { accessReviews, nodes, pods } from "../src/control/resources.ts";
 import { clusterVersions } from "./control-plane/health-check/openshift.ts";
 import { ControlledBox, leading } from "./controlled-box.ts";
-import { definitionOf, fenceGroup, fences, templateOf, Ward } from "./ward.ts";
+import { definitionOf } from "./definition-of.ts";
+import { fenceGroup, fences, templateOf, Ward } from "./ward.ts";
 
 /** A node that falls silent, with a pod on it that nobody stops. */
 async function silentWithPod(ward: Ward): Promise<string> {

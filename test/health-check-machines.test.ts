@@ -8,7 +8,8 @@ import { definitions } from "../src/control/definitions.ts";
 import type { KubeApi } from "../src/control/ports.ts";
 import { nodes } from "../src/control/resources.ts";
 import { ControlledBox } from "./controlled-box.ts";
-import { definitionOf, Ward } from "./ward.ts";
+import { definitionOf } from "./definition-of.ts";
+import { Ward } from "./ward.ts";
 
 const machines: Resource = {
   group: "cluster.x-k8s.io",

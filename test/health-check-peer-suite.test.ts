@@ -4,7 +4,8 @@ import { nodeHealthChecks } from "../src/api/node-health-check.ts";
 import { definitions } from "../src/control/definitions.ts";
 import { disruptionBudgets, events, leases, namespaces, nodes, pods } from "../src/control/resources.ts";
 import { clusterVersions } from "./control-plane/health-check/openshift.ts";
-import { definitionOf, escalating, fences, fenceTemplates, several, templateOf, Ward } from "./ward.ts";
+import { definitionOf } from "./definition-of.ts";
+import { escalating, fences, fenceTemplates, several, templateOf, Ward } from "./ward.ts";
 
 const silent = [{ type: "Ready", status: "Unknown", duration: "60s" }];
 const timedOut = "remediation.medik8s.io/nhc-timed-out";

@@ -11,7 +11,8 @@ import {
 } from "../src/api/remediation.ts";
 import { definitions } from "../src/control/definitions.ts";
 import { namespaces, nodes } from "../src/control/resources.ts";
-import { definitionOf, escalating, fenceGroup, fences, several, templateOf, Ward } from "./ward.ts";
+import { definitionOf } from "./definition-of.ts";
+import { escalating, fenceGroup, fences, several, templateOf, Ward } from "./ward.ts";
 
 describe("a check in a living cluster", () => {
   let ward: Ward;

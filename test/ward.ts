@@ -11,6 +11,7 @@ import { definitions } from "../src/control/definitions.ts";
 import { leases, nodes } from "../src/control/resources.ts";
 import { usualControllers } from "../src/decide/decision.ts";
 import { ControlledBox } from "./controlled-box.ts";
+import { definitionOf } from "./definition-of.ts";
 
 export const fenceGroup = "fence.example.org";
 export const fences: Resource = {
@@ -25,22 +26,6 @@ export const fenceTemplates: Resource = {
   plural: "fenceremediationtemplates",
   kind: "FenceRemediationTemplate",
 };
-
-/** A kind whose objects may say anything. */
-export function definitionOf({ group, plural, kind, version, namespaced }: Resource) {
-  const openAPIV3Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-  return {
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: namespaced ? "Namespaced" : "Cluster",
-      names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [
-        { name: version, served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema } },
-      ],
-    },
-  };
-}
 
 type Fence = KubeObject & { spec?: { by?: string } };
 type Status = NonNullable<NodeHealthCheck["status"]>;

@@ -4,7 +4,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nodePools } from "../../../src/api/node-pool.ts";
 import { disruptionBudgets } from "../../../src/control/resources.ts";
-import { processWorld } from "../../spine/process-world.ts";
 import { type Claim, isReady, Stage } from "../../spine/world.ts";
 import { allRunning, deploy } from "../provisioning/waiting.ts";
 import { wideCaps } from "../repair/sick.ts";
@@ -35,18 +34,11 @@ describe.skipIf(isMissing)("a drifted pool on a real control plane", () => {
   let cluster: Installed;
   let replicas: KilledReplicas;
   let stage: Stage;
-  let fate: Fate = () => undefined;
 
   beforeAll(async () => {
     cluster = await installed();
-    const flags = ["--controllers=*,disruption"];
-    replicas = new KilledReplicas(cluster, await cluster.identity(), write => fate(write), flags);
-    await replicas.start();
-    await replicas.start();
-    const { api } = cluster;
-    const stop = () => cluster.stop();
-    const world = processWorld({ name: "real", api, account: () => replicas.lines, stop, waitMaxMs: 900_000 });
-    stage = new Stage(world, "drifted");
+    replicas = await KilledReplicas.start(cluster, "--controllers=*,disruption");
+    stage = new Stage(replicas.world(900_000), "drifted");
     await stage.open();
     await wideCaps(stage, "0s");
   });
@@ -72,7 +64,7 @@ describe.skipIf(isMissing)("a drifted pool on a real control plane", () => {
       spec: { maxUnavailable: unavailableMax, selector: { matchLabels: { app: "apart" } } },
     });
 
-    fate = oneAfterAnother(deaths);
+    replicas.fate = oneAfterAnother(deaths);
     const labels = { ...stage.labels, image: "second" };
     await stage.patch(nodePools.resource, pool, { spec: { template: { metadata: { labels } } } });
     let readyMin = poolSize;

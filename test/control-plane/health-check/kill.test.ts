@@ -4,7 +4,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { confirmedHealthyKey, nodeLeaseName } from "../../../src/api/node-health-check-contract.ts";
 import { nodes } from "../../../src/control/resources.ts";
-import { processWorld } from "../../spine/process-world.ts";
 import { wideCaps } from "../repair/sick.ts";
 import { controllerUser, type Installed, installed, isMissing } from "../spine/installed.ts";
 import { type Fate, KilledReplicas, type Moment } from "../spine/killed-replicas.ts";
@@ -33,19 +32,13 @@ describe.skipIf(isMissing)("a controller that is killed in the middle of remedia
   let stranger: Stranger;
   let replicas: KilledReplicas;
   let ward: Ward;
-  let fate: Fate = () => undefined;
 
   beforeAll(async () => {
     cluster = await installed();
     stranger = await aStranger(cluster.plane);
-    replicas = new KilledReplicas(cluster, await cluster.identity(), write => fate(write));
-    const { api } = cluster;
-    const stop = () => cluster.stop();
-    const world = processWorld({ name: "real", api, account: () => replicas.lines, stop, waitMaxMs: 300_000 });
-    ward = await Ward.open(world, "killed");
+    replicas = await KilledReplicas.start(cluster);
+    ward = await Ward.open(replicas.world(), "killed");
     await wideCaps(ward, "0s");
-    await replicas.start();
-    await replicas.start();
   });
   afterAll(async () => {
     await stranger?.stop();
@@ -63,7 +56,7 @@ describe.skipIf(isMissing)("a controller that is killed in the middle of remedia
     };
     await ward.check({ healthyDelay: "3s", escalatingRemediations: [step(1, "soft"), step(2, "hard")] });
     await ward.status("Enabled", ({ phase, healthyNodes }) => phase === "Enabled" && healthyNodes === names.length);
-    fate = onceBeforeAndAfter(writes);
+    replicas.fate = onceBeforeAndAfter(writes);
     for (const node of patients) {
       await ward.sicken(node);
       // To be taken off by the controller when nothing is left to confirm.

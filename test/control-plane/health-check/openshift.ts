@@ -1,7 +1,8 @@
 // What OpenShift brings to a cluster that health checks must heed, as kinds of the shapes that it has there: the version
 // of the cluster, Machines, and its own checks of them. Nobody serves them here; the test says what they say.
 
-import type { Manifest, Resource } from "../../../src/api/meta.ts";
+import type { Resource } from "../../../src/api/meta.ts";
+import { definitionOf } from "../../definition-of.ts";
 
 export const clusterVersions: Resource = {
   group: "config.openshift.io",
@@ -67,19 +68,3 @@ const machineCheck = struct({
 
 export const clusterVersionKind = definitionOf(clusterVersions, clusterVersion);
 export const machineKinds = [definitionOf(machines, machine), definitionOf(machineChecks, machineCheck)];
-
-function definitionOf({ group, version, plural, kind, namespaced }: Resource, openAPIV3Schema: Schema): Manifest {
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: namespaced ? "Namespaced" : "Cluster",
-      names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [
-        { name: version, served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema } },
-      ],
-    },
-  };
-}

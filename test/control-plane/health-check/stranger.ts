@@ -10,6 +10,7 @@ import { nodes } from "../../../src/control/resources.ts";
 import type { Connection } from "../../../src/kube/client.ts";
 import { systemClock } from "../../../src/kube/system-clock.ts";
 import { addressOf, connectTo } from "../../contract/backends.ts";
+import { definitionOf } from "../../definition-of.ts";
 import { succeed } from "../spine/installed.ts";
 import type { ControlPlane } from "../start.ts";
 
@@ -52,7 +53,11 @@ export type Remediation = KubeObject & {
 
 /** Installs the kinds, the rights and the account, and begins to serve. */
 export async function aStranger(plane: ControlPlane): Promise<Stranger> {
-  const items = [...strangerDefinitions, ...[secretives, secretiveTemplates].map(definitionOf), ...rights()];
+  const items = [
+    ...strangerDefinitions,
+    ...[secretives, secretiveTemplates].map(kind => definitionOf(kind)),
+    ...rights(),
+  ];
   await succeed(
     plane,
     ["apply", "--server-side", "-f", "-"],
@@ -156,22 +161,7 @@ function ignoreStale(error: unknown): void {
   if (!(error instanceof ApiError) || ![404, 409].includes(error.code)) throw error;
 }
 
-function definitionOf({ plural, kind, version }: Resource): Manifest & { metadata: { name: string } } {
-  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: "Namespaced",
-      names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [{ name: version, served: true, storage: true, subresources: { status: {} }, schema }],
-    },
-  };
-}
-
-export const strangerDefinitions = [strangers, strangerTemplates].map(definitionOf);
+export const strangerDefinitions = [strangers, strangerTemplates].map(kind => definitionOf(kind));
 
 /** What it needs itself, and what it grants to whoever makes remediations, by the label of the contract. */
 function rights(): Manifest[] {

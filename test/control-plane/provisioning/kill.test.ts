@@ -2,7 +2,6 @@
 // what is missing, and nothing twice.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { processWorld } from "../../spine/process-world.ts";
 import { Stage } from "../../spine/world.ts";
 import { type Installed, installed, isMissing } from "../spine/installed.ts";
 import { KilledReplicas, type Moment } from "../spine/killed-replicas.ts";
@@ -31,15 +30,9 @@ describe.skipIf(isMissing)("a controller that is killed while it makes nodes for
 
   beforeAll(async () => {
     cluster = await installed();
-    replicas = new KilledReplicas(cluster, await cluster.identity(), fate);
-    await replicas.start();
-    await replicas.start();
-    const stop = () => cluster.stop();
-    const { api } = cluster;
-    stage = new Stage(
-      processWorld({ name: "real", api, account: () => replicas.lines, stop, waitMaxMs: 300_000 }),
-      "killed",
-    );
+    replicas = await KilledReplicas.start(cluster);
+    replicas.fate = fate;
+    stage = new Stage(replicas.world(), "killed");
     await stage.open();
   });
   afterAll(async () => {

@@ -4,7 +4,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pods } from "../../../src/control/resources.ts";
 import { seededRandom } from "../../../src/sim/random.ts";
-import { processWorld } from "../../spine/process-world.ts";
 import { type Claim, Stage } from "../../spine/world.ts";
 import { controllerUser, type Installed, installed, isMissing } from "../spine/installed.ts";
 import { type Fate, KilledReplicas } from "../spine/killed-replicas.ts";
@@ -32,17 +31,11 @@ describe.skipIf(isMissing)("a controller that is killed in the middle of repairs
   let cluster: Installed;
   let replicas: KilledReplicas;
   let stage: Stage;
-  let fate: Fate = () => undefined;
 
   beforeAll(async () => {
     cluster = await installed();
-    replicas = new KilledReplicas(cluster, await cluster.identity(), write => fate(write));
-    await replicas.start();
-    await replicas.start();
-    const { api } = cluster;
-    const stop = () => cluster.stop();
-    const world = processWorld({ name: "real", api, account: () => replicas.lines, stop, waitMaxMs: 300_000 });
-    stage = new Stage(world, "killed");
+    replicas = await KilledReplicas.start(cluster);
+    stage = new Stage(replicas.world(), "killed");
     await stage.open();
     await wideCaps(stage, "0s");
   });
@@ -55,7 +48,7 @@ describe.skipIf(isMissing)("a controller that is killed in the middle of repairs
     const claims = await aPool(stage, "workers", { replicas: poolSize, maxUnhealthy: "100%" });
     const sick = claims.slice(0, sickCount);
     for (const claim of sick) await aPodOn(stage, claim);
-    fate = onceAt(writes);
+    replicas.fate = onceAt(writes);
     await turn(stage, sick, [ownCondition, "True"]);
     await stage.gone(...sick);
     const standing = await stage.ready(poolSize);

@@ -5,9 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nodeClaims } from "../../../src/api/node-claim.ts";
 import { pods } from "../../../src/control/resources.ts";
 import { seededRandom } from "../../../src/sim/random.ts";
-import { processWorld } from "../../spine/process-world.ts";
 import { type Claim, Stage } from "../../spine/world.ts";
-import { controllerUser, type Identity, type Installed, installed, isMissing } from "./installed.ts";
+import { controllerUser, type Installed, installed, isMissing } from "./installed.ts";
 import { type Fate, KilledReplicas, type Moment } from "./killed-replicas.ts";
 import { carriedOut, isWrite, type Request } from "./requests.ts";
 
@@ -35,22 +34,14 @@ const chances = {
 
 describe.skipIf(isMissing)("a controller that is killed before and after its writes", () => {
   let cluster: Installed;
-  let identity: Identity;
   let replicas: KilledReplicas;
   let stage: Stage;
-  let fate: Fate = chances.none;
 
   beforeAll(async () => {
     cluster = await installed();
-    identity = await cluster.identity();
-    replicas = new KilledReplicas(cluster, identity, write => fate(write));
-    await replicas.start();
-    await replicas.start();
-    const stop = () => cluster.stop();
-    const { api } = cluster;
-    // The first to go meet most of the deaths, and each costs a lease.
-    const waitMaxMs = 480_000;
-    stage = new Stage(processWorld({ name: "real", api, account: () => replicas.lines, stop, waitMaxMs }), "killed");
+    replicas = await KilledReplicas.start(cluster);
+    // The first to go meet most of the deaths.
+    stage = new Stage(replicas.world(480_000), "killed");
     await stage.open();
   });
   afterAll(async () => {
@@ -59,18 +50,18 @@ describe.skipIf(isMissing)("a controller that is killed before and after its wri
   });
 
   test("carries every termination to its end, each with one record, one instance and one eviction", async () => {
-    fate = chances.launch;
+    replicas.fate = chances.launch;
     for (let index = 0; index < claimCount; index++) await stage.claim(`c${index}`);
     const claims = await stage.ready(claimCount);
     expectDeaths(replicas.deaths.splice(0), launch);
     for (const claim of claims) await aPodOn(stage, claim);
 
-    fate = chances.termination;
+    replicas.fate = chances.termination;
     for (let from = 0; from < claims.length; from += atOnce) {
       const batch = claims.slice(from, from + atOnce);
       await Promise.all(batch.map(({ metadata }) => stage.delete(nodeClaims.resource, metadata.name)));
       await stage.gone(...batch);
-      if (from + atOnce === claims.length) fate = chances.none;
+      if (from + atOnce === claims.length) replicas.fate = chances.none;
     }
     await stage.world.until("every action to be done", async () => {
       const actions = await stage.actions(...claims);

@@ -5,6 +5,8 @@ import { nodeLeaseNamespace } from "../../../src/api/node-health-check-contract.
 import { addressOf } from "../../contract/backends.ts";
 import { type Fault, type FaultProxy, faultProxy, type Seen } from "../../fault-proxy.ts";
 import type { FettleProcess } from "../../spine/fettle-process.ts";
+import { processWorld } from "../../spine/process-world.ts";
+import type { World } from "../../spine/world.ts";
 import { type Identity, type Installed, shortLease } from "./installed.ts";
 
 export type Moment = "before" | "after";
@@ -17,26 +19,37 @@ type Replica = { process: FettleProcess; proxy: FaultProxy; isDying: boolean };
 export class KilledReplicas {
   /** Writes that a replica died at. */
   readonly deaths: { write: string; moment: Moment }[] = [];
+  /** Nobody dies before a test says so. */
+  fate: Fate = () => undefined;
   readonly #cluster: Installed;
   readonly #identity: Identity;
-  readonly #fate: Fate;
   readonly #replicas = new Set<Replica>();
   readonly #successions: Promise<void>[] = [];
   readonly #flags: readonly string[];
   #isStopped = false;
 
-  constructor(cluster: Installed, identity: Identity, fate: Fate, flags: readonly string[] = []) {
+  private constructor(cluster: Installed, identity: Identity, flags: readonly string[]) {
     this.#cluster = cluster;
     this.#identity = identity;
-    this.#fate = fate;
     this.#flags = [...shortLease, ...flags];
   }
 
-  get lines(): readonly string[] {
-    return [...this.#replicas].flatMap(({ process }) => [...process.lines.slice(-20), "–"]);
+  static async start(cluster: Installed, ...flags: readonly string[]): Promise<KilledReplicas> {
+    const replicas = new KilledReplicas(cluster, await cluster.identity(), flags);
+    await replicas.#add();
+    await replicas.#add();
+    return replicas;
   }
 
-  async start(): Promise<void> {
+  /** `waitMaxMs`: each death costs a lease. */
+  world(waitMaxMs = 300_000): World {
+    const { api } = this.#cluster;
+    const stop = () => this.#cluster.stop();
+    const account = () => [...this.#replicas].flatMap(({ process }) => [...process.lines.slice(-20), "–"]);
+    return processWorld({ name: "real", api, account, stop, waitMaxMs });
+  }
+
+  async #add(): Promise<void> {
     const proxy = await faultProxy(addressOf(this.#cluster.plane));
     const process = await this.#cluster.run(this.#identity, { url: proxy.url, flags: this.#flags });
     const replica = { process, proxy, isDying: false };
@@ -53,7 +66,7 @@ export class KilledReplicas {
   #faultOf(seen: Seen, replica: Replica): Fault | undefined {
     const write = writeOf(seen);
     if (replica.isDying) return { kind: "half-open" };
-    const moment = write === undefined ? undefined : this.#fate(write);
+    const moment = write === undefined ? undefined : this.fate(write);
     if (write === undefined || moment === undefined) return undefined;
     replica.isDying = true;
     this.deaths.push({ write, moment });
@@ -65,7 +78,7 @@ export class KilledReplicas {
 
   async #succeed(replica: Replica): Promise<void> {
     await this.#end(replica);
-    if (!this.#isStopped) await this.start();
+    if (!this.#isStopped) await this.#add();
   }
 
   async #end(replica: Replica): Promise<void> {
