@@ -15,6 +15,7 @@ type Row = readonly [what: string, request: Partial<Request> & { path: string },
 
 const namespace = "protocol";
 const maps = `/api/v1/namespaces/${namespace}/configmaps`;
+const events = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
 const pools = "/apis/karpenter.sh/v1/nodepools";
 const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "b" } };
 const ownSentence = { onlyCode: "the box says in its own words what it does not serve" };
@@ -51,6 +52,8 @@ const rows: readonly Row[] = [
   ],
   ["an answer that cannot be given", { path: maps, accept: "text/html" }, ownSentence],
   ["a list as old as possible", { path: maps, query: { resourceVersion: "0" } }],
+  ["events by what they are about", { path: events, query: { fieldSelector: "regarding.kind=Node,reason!=Told" } }],
+  ["events by a name of the other group", { path: events, query: { fieldSelector: "involvedObject.kind=Node" } }],
   ["a list without a limit", { path: maps, query: { limit: "0" } }],
   ["a list at a version that is no number", { path: maps, query: { resourceVersion: "abc" } }],
   ["a list of the future", { path: maps, query: { resourceVersion: "999999999" } }],

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { apiVersionOf } from "../../api/meta.ts";
+import { selectionOf } from "../selection.ts";
 import { builtInKinds } from "./built-in-kinds.ts";
 
 test("every built-in kind has a schema with the fields that all objects share", () => {
@@ -21,5 +22,13 @@ test("a kind's decoder puts the kind and its version where a body left them out"
     const object = { apiVersion: "", kind: "", metadata };
     kind.rules.decode?.(object);
     expect(object).toMatchObject({ apiVersion: apiVersionOf(kind.resource), kind: kind.resource.kind });
+  }
+});
+
+test("every kind is selected by its name, and refuses a field that it does not have", () => {
+  for (const kind of builtInKinds) {
+    const by = (fieldSelector: string) => () => selectionOf(kind, { options: { fieldSelector } });
+    expect(by("metadata.name=a")).not.toThrow();
+    expect(by("spec.nothing=a")).toThrow(expect.objectContaining({ code: 400 }));
   }
 });

@@ -50,7 +50,7 @@ export const coreEvent = builtIn({
   columns,
   rules: {
     validate: (object, { old }) => eventErrors(object as Event, { old: old as Event | undefined, group: "" }),
-    selectableFields: object => selectableFields(object as Event, "involvedObject", "reportingComponent"),
+    selectableFields: object => selectableFields(object, "involvedObject", "reportingComponent"),
   },
 });
 
@@ -67,7 +67,7 @@ export const event = builtIn({
   rules: {
     validate: (object, { old }) =>
       eventErrors(toCore(object) as Event, { old: old && (toCore(old) as Event), group: "events.k8s.io" }),
-    selectableFields: object => selectableFields(toCore(object) as Event, "regarding", "reportingController"),
+    selectableFields: object => selectableFields(object, "regarding", "reportingController"),
   },
 });
 
@@ -89,11 +89,20 @@ function rename(
   return { ...(Object.fromEntries(entries) as KubeObject), apiVersion };
 }
 
-function selectableFields(event: Event, reference: string, reporter: string): Record<string, string> {
-  const fields: Record<string, string> = { reason: event.reason ?? "", type: event.type ?? "" };
-  for (const field of referenceFields) fields[`${reference}.${field}`] = event.involvedObject[field] ?? "";
-  fields[reporter] = event.reportingComponent;
-  if (reference === "involvedObject") fields.source = event.source.component || event.reportingComponent;
+type OfEitherGroup = Record<"involvedObject" | "regarding", Event["involvedObject"]> &
+  Record<"reportingComponent" | "reportingController", string>;
+
+// Each read where it stands: toCore() would find none in an object of which only the names of fields are asked.
+function selectableFields(
+  object: KubeObject,
+  reference: "involvedObject" | "regarding",
+  reporter: "reportingComponent" | "reportingController",
+): Record<string, string> {
+  const { reason = "", type = "", source } = object as Event;
+  const { [reference]: about, [reporter]: reportedBy } = object as unknown as OfEitherGroup;
+  const fields: Record<string, string> = { reason, type, [reporter]: reportedBy };
+  for (const field of referenceFields) fields[`${reference}.${field}`] = about[field] ?? "";
+  if (reference === "involvedObject") fields.source = source.component || reportedBy;
   return fields;
 }
 
