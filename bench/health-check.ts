@@ -1,6 +1,6 @@
 // How fast health checks are, on a real kube-apiserver, the controller as a process of its own: 1,000 nodes, of which 300
-// fail at once, then one after the other while those are open. Beside it the time in which the same server takes as many
-// plain writes, the live reads by its audit log, and what the process uses.
+// fail at once, then one after the other while those are open. Beside it the time in which the same server takes the same
+// writes from a plain client, and as many ConfigMaps; the live reads by its audit log, and what the process uses.
 //   npm run bench -- health-check [nodes=1000] [sick=300] [singles=20]
 
 import { readFile } from "node:fs/promises";
@@ -19,10 +19,10 @@ import { systemClock } from "../src/kube/system-clock.ts";
 import { addressOf, connectTo, install, ourDefinitions } from "../test/contract/backends.ts";
 import { isUnavailable } from "../test/control-plane/binaries.ts";
 import { strangerDefinitions, strangers, strangerTemplates } from "../test/control-plane/health-check/stranger.ts";
-import { isWrite, readRequests, type Request } from "../test/control-plane/spine/requests.ts";
+import { readRequests, type Request } from "../test/control-plane/spine/requests.ts";
 import { type ControlPlane, controlPlane } from "../test/control-plane/start.ts";
 import { buildFettle, FettleProcess, writeKubeconfig } from "../test/spine/fettle-process.ts";
-import { inParallel, plainWrites } from "./repair-due.ts";
+import { countsOf, cpuSeconds, inFlight, inParallel, plainMs, readWrites, replayMs } from "./replay.ts";
 import { node, nodeName } from "./settled-cluster.ts";
 
 const words = process.argv.slice(2);
@@ -55,28 +55,33 @@ async function measure({ plane, api, start }: Bench): Promise<object> {
 
   const burst = (await ownRequests(plane)).filter(({ at }) => at >= dueAt);
   const last = lastOf(burst.filter(isCreation));
-  const writes = burst.filter(request => isWrite(request) && request.at <= last);
-  const plainMs = await plainWrites(api, writes.length);
+  const writes = (await readWrites(plane, user)).filter(({ at }) => at >= dueAt && at <= last);
   const singles = await single(plane, api);
   const all = (await ownRequests(plane)).filter(({ at }) => at >= dueAt);
   // Whether another controller is there is looked for from time to time, whatever happens.
   const lists = all.filter(({ verb, name }) => verb === "list" && name !== rivalLease);
+  const memory = await peakMb(controller.pid);
+  await controller.kill();
+  const replayed = await replayMs(api, writes);
+  const plain = await plainMs(api, writes.length);
   return {
     cluster: `${nodeCount} nodes, ${sickCount} due at once`,
     "until the last action is open, ms":
       lastOf(burst.filter(({ verb, resource }) => verb === "create" && resource === "nodeactions")) - dueAt,
     "until the last remediation object, ms": last - dueAt,
-    "with so many writes": writes.length,
-    "of which the status of the check": writes.filter(({ resource }) => resource === "nodehealthchecks/status").length,
+    "with so many writes": countsOf(writes),
+    "writes in the server's hands at a time": inFlight(writes, last - dueAt).toFixed(1),
     "and so many reads": burst.filter(({ verb, at }) => verb === "get" && at <= last).length,
-    "as many plain writes, ms": Math.round(plainMs),
-    ratio: ((last - dueAt) / plainMs).toFixed(2),
+    "the same writes by a plain client, ms": Math.round(replayed),
+    "times that": ((last - dueAt) / replayed).toFixed(2),
+    "as many ConfigMaps, ms": Math.round(plain),
+    "times those": ((last - dueAt) / plain).toFixed(2),
     [`one more while ${sickCount} are open, p50 ms`]: singles[Math.floor(singles.length / 2)],
     "at most, ms": singles.at(-1),
     "of so many": singles.length,
     "live lists": lists.map(({ resource }) => resource).join(" ") || 0,
     "CPU of the burst, s": cpuOfBurst.toFixed(1),
-    "memory at most, MB": await peakMb(controller.pid),
+    "memory at most, MB": memory,
   };
 }
 
@@ -149,14 +154,6 @@ async function created(plane: ControlPlane, count: number): Promise<void> {
   throw new Error(`There are not ${count} remediations after 5 min.`);
 }
 
-/** Of all threads of a process. Linux only. */
-async function cpuSeconds(pid: number | undefined): Promise<number> {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8");
-  // The name of the program may have spaces; the numbers come after it. Ticks are hundredths of a second.
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
-}
-
 async function peakMb(pid: number | undefined): Promise<number> {
   const text = await readFile(`/proc/${pid}/status`, "utf8");
   return Math.round(Number(/^VmHWM:\s+(\d+)/m.exec(text)?.[1]) / 1024);
@@ -164,7 +161,7 @@ async function peakMb(pid: number | undefined): Promise<number> {
 
 async function run(): Promise<object> {
   await buildFettle();
-  const plane = await controlPlane({ audit: true, users: [user] });
+  const plane = await controlPlane({ audit: true, users: [user], auditBodiesOf: [user] });
   const address = addressOf(plane);
   const api = connectTo(address);
   const processes: FettleProcess[] = [];

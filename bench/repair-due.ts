@@ -1,8 +1,9 @@
 // 1,000 nodes on a real kube-apiserver, without kubelets: one after the other is due, then a hundred at once. How long
 // from the end of a toleration, which is known to the millisecond, to the first write; and how long for all hundred,
-// beside the time in which the same server takes as many plain writes.
+// beside the time in which the same server takes the same writes from a plain client, and as many ConfigMaps.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { KubeObject } from "../src/api/meta.ts";
 import { nodeClaims } from "../src/api/node-claim.ts";
 import { nodePools } from "../src/api/node-pool.ts";
 import {
@@ -15,12 +16,11 @@ import { formatTime } from "../src/api/time.ts";
 import type { KubeApi } from "../src/control/ports.ts";
 import { namespaces, nodes } from "../src/control/resources.ts";
 import { systemClock } from "../src/kube/system-clock.ts";
-import { isWrite, readRequests, type Request } from "../test/control-plane/spine/requests.ts";
 import type { ControlPlane } from "../test/control-plane/start.ts";
+import { countsOf, inFlight, inParallel, plainMs, readWrites, replayMs, type Write } from "./replay.ts";
 import { claim, instanceOf, node, nodeName, poolName } from "./settled-cluster.ts";
 
 const nodeCount = 1_000;
-const inFlightMax = 32;
 /** A pool has 50 policies at most; each but the last gives one node an instant of its own, with time between them. */
 const singleCount = 49;
 const stepMs = 1_000;
@@ -29,7 +29,9 @@ const burstCount = 100;
 const firstTolerationMs = 30_000;
 const burstTolerationMs = firstTolerationMs + singleCount * stepMs + 5_000;
 
-export type Bench = { plane: ControlPlane; api: KubeApi; machines: () => void; controller: () => void };
+/** The program as it runs. */
+export type Running = { stop: () => Promise<void>; cpuSeconds: () => Promise<number> };
+export type Bench = { plane: ControlPlane; api: KubeApi; machines: () => void; controller: () => Running };
 
 /** The controller sees these conditions for the first time: so it believes when they say that they began. */
 export async function due({ plane, api, controller }: Bench): Promise<object> {
@@ -41,15 +43,21 @@ export async function due({ plane, api, controller }: Bench): Promise<object> {
   const turnedAt = Math.floor(systemClock.now() / 1000) * 1000;
   await inParallel(singleCount, index => turn(api, index, { type: `Due${index}`, since: turnedAt }));
   await inParallel(burstCount, index => turn(api, singleCount + index, { type: "Burst", since: turnedAt }));
-  controller();
+  const before = await objectsOf(api);
+  const { stop, cpuSeconds } = controller();
 
   const burstDueAt = turnedAt + burstTolerationMs;
-  await sleep(burstDueAt + 30_000 - systemClock.now());
+  await sleep(burstDueAt - 2_000 - systemClock.now());
+  const cpuBefore = await cpuSeconds();
+  await sleep(burstDueAt + 10_000 - systemClock.now());
+  const cpuOfBurst = (await cpuSeconds()) - cpuBefore;
+  await sleep(20_000);
+  await stop();
   const uidByName = await uids(api);
-  const writes = (await readRequests(plane)).filter(request => request.user === "fettle" && isWrite(request));
+  const writes = await readWrites(plane, "fettle");
   const opened = new Map(
     writes
-      .filter(({ resource, verb }) => resource === "nodeactions" && verb === "create")
+      .filter(({ resource, verb }) => resource.plural === "nodeactions" && verb === "create")
       .map(({ name, at }) => [name, at]),
   );
   const openedAt = (index: number) => opened.get(`repair-${uidByName.get(nodeName(index))}`) ?? Number.NaN;
@@ -58,7 +66,8 @@ export async function due({ plane, api, controller }: Bench): Promise<object> {
     (_, index) => openedAt(index) - turnedAt - tolerationMs(index),
   ).toSorted((a, b) => a - b);
   const burst = burstOf(writes, burstDueAt);
-  const plainMs = await plainWrites(api, burst.writes);
+  const replayed = await replayMs(api, burst.writes, before);
+  const plain = await plainMs(api, burst.writes.length);
   return {
     cluster: `${nodeCount} nodes`,
     "one due, to the first write, p50 ms": delays[Math.floor(delays.length / 2)],
@@ -66,9 +75,13 @@ export async function due({ plane, api, controller }: Bench): Promise<object> {
     "at most, ms": delays.at(-1),
     "of so many": delays.length,
     "100 due at once, until all are being deleted, ms": burst.ms,
-    "with so many writes": burst.writes,
-    "as many plain writes, ms": Math.round(plainMs),
-    ratio: (burst.ms / plainMs).toFixed(2),
+    "with so many writes": countsOf(burst.writes),
+    "writes in the server's hands at a time": inFlight(burst.writes, burst.ms).toFixed(1),
+    "the same writes by a plain client, ms": Math.round(replayed),
+    "times that": (burst.ms / replayed).toFixed(2),
+    "as many ConfigMaps, ms": Math.round(plain),
+    "times those": (burst.ms / plain).toFixed(2),
+    "CPU from 2 s before until 10 s after, s": cpuOfBurst.toFixed(1),
   };
 }
 
@@ -127,31 +140,21 @@ async function uids(api: KubeApi): Promise<ReadonlyMap<string, string>> {
   return new Map(items.map(({ metadata }) => [metadata.name, metadata.uid]));
 }
 
-/** Until the last of its claims was deleted: how long, and how much was written in that time. */
-function burstOf(writes: readonly Request[], dueAt: number): { ms: number; writes: number } {
+/** Until the last of its claims was deleted. */
+function burstOf(writes: readonly Write[], dueAt: number): { ms: number; writes: readonly Write[] } {
   const since = writes.filter(({ at }) => at >= dueAt);
-  const deletions = since.filter(({ verb, resource }) => verb === "delete" && resource === "nodeclaims");
+  const deletions = since.filter(({ verb, resource }) => verb === "delete" && resource.plural === "nodeclaims");
   const last = deletions[burstCount - 1];
   if (last === undefined) throw new Error(`${deletions.length} of ${burstCount} claims were deleted.`);
-  return { ms: last.at - dueAt, writes: since.filter(({ at }) => at <= last.at).length };
+  return { ms: last.at - dueAt, writes: since.filter(({ at }) => at <= last.at) };
 }
 
-/** How long the server takes for so many, in milliseconds. */
-export async function plainWrites(api: KubeApi, count: number): Promise<number> {
-  const startedAt = performance.now();
-  await inParallel(count, async index => {
-    const metadata = { name: `plain-${index}`, namespace: "default" };
-    const body = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { text: "x".repeat(1_000) } };
-    await api.create(simulatedInstances, { namespace: "default" }, body);
-  });
-  return performance.now() - startedAt;
-}
-
-/** As many at a time as the controller has lanes. */
-export async function inParallel(count: number, work: (index: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const lane = async () => {
-    while (next < count) await work(next++);
-  };
-  await Promise.all(Array.from({ length: inFlightMax }, lane));
+/** Claims and nodes as they are, by plural and name: what is written to them is replayed on copies. */
+async function objectsOf(api: KubeApi): Promise<ReadonlyMap<string, KubeObject>> {
+  const lists = await Promise.all(
+    [nodeClaims.resource, nodes].map(async resource => ({ resource, ...(await api.list(resource)) })),
+  );
+  return new Map(
+    lists.flatMap(({ resource, items }) => items.map(item => [`${resource.plural}/${item.metadata.name}`, item])),
+  );
 }

@@ -23,6 +23,7 @@ import { buildFettle, FettleProcess, writeKubeconfig } from "../test/spine/fettl
 import { quickMachines } from "../test/spine/process-world.ts";
 import { type Claim, isReady } from "../test/spine/world.ts";
 import { type Bench, due } from "./repair-due.ts";
+import { cpuSeconds } from "./replay.ts";
 import { clusterName } from "./settled-cluster.ts";
 
 const words = process.argv.slice(2);
@@ -43,7 +44,7 @@ const deployments: Resource = {
 
 /** A control plane with our kinds, and with caps that let everybody go. */
 async function on<T>(options: ControlPlaneOptions, settle: string, measure: (bench: Bench) => Promise<T>): Promise<T> {
-  const plane = await controlPlane({ ...options, audit: true, users: ["fettle"] });
+  const plane = await controlPlane({ ...options, audit: true, users: ["fettle"], auditBodiesOf: ["fettle"] });
   const address = addressOf(plane);
   const api = connectTo(address);
   const processes: FettleProcess[] = [];
@@ -56,10 +57,15 @@ async function on<T>(options: ControlPlaneOptions, settle: string, measure: (ben
     const kubeconfig = join(plane.dir, "fettle");
     await writeKubeconfig(kubeconfig, { ...address, token: plane.tokens["fettle"] ?? "" });
     const run = (...args: readonly string[]) => {
-      processes.push(new FettleProcess(...args, "--kubeconfig", kubeconfig));
+      const process = new FettleProcess(...args, "--kubeconfig", kubeconfig);
+      processes.push(process);
+      return process;
     };
-    const machines = () => run("machines");
-    const controller = () => run("run", ...controllerFlags);
+    const machines = () => void run("machines");
+    const controller = () => {
+      const process = run("run", ...controllerFlags);
+      return { stop: () => process.kill(), cpuSeconds: () => cpuSeconds(process.pid) };
+    };
     return await measure({ plane, api, machines, controller });
   } finally {
     await Promise.all(processes.map(process => process.kill()));

@@ -106,9 +106,13 @@ export function schedulerArgs(at: Layout): string[] {
 }
 
 /** A watch is counted when it begins, everything else when it is answered; the request stage would count twice. */
-export const auditPolicy = {
-  apiVersion: "audit.k8s.io/v1",
-  kind: "Policy",
-  omitStages: ["RequestReceived"],
-  rules: [{ level: "Metadata" }],
-};
+export function auditPolicy(bodiesOf: readonly string[]) {
+  const verbs = ["create", "update", "patch", "delete"];
+  return {
+    apiVersion: "audit.k8s.io/v1",
+    kind: "Policy",
+    omitStages: ["RequestReceived"],
+    // A rule without users would be one for all of them.
+    rules: [...bodiesOf.map(user => ({ level: "Request", users: [user], verbs })), { level: "Metadata" }],
+  };
+}

@@ -30,6 +30,8 @@ export type ControlPlaneOptions = {
   components?: readonly Server[];
   /** Log every request, for `auditCounts`. */
   audit?: boolean;
+  /** Whose writes are logged with what they say. */
+  auditBodiesOf?: readonly string[];
   authorization?: "AlwaysAllow" | "RBAC";
   /** Users besides "admin", who is in system:masters; each gets a token in `tokens`. */
   users?: readonly string[];
@@ -74,6 +76,7 @@ export async function controlPlane(options: ControlPlaneOptions = {}): Promise<C
   const guardian = startGuardian(at.dir);
   try {
     const tokens = await writeCredentials(at, ["admin", ...(options.users ?? [])]);
+    await writeFile(at.auditPolicy, JSON.stringify(auditPolicy(options.auditBodiesOf ?? [])));
     guardian.run("etcd", program("etcd"), etcdArgs(at));
     const url = await startApiServer({
       at,
@@ -157,7 +160,6 @@ async function writeCredentials(at: Layout, users: readonly string[]): Promise<R
   await writeFile(at.tokens, `${rows.join("\n")}\n`, secret);
   await writeFile(at.serviceAccountKey, key.privateKey.export({ type: "sec1", format: "pem" }), secret);
   await writeFile(at.serviceAccountPublicKey, key.publicKey.export({ type: "spki", format: "pem" }));
-  await writeFile(at.auditPolicy, JSON.stringify(auditPolicy));
   return tokens;
 }
 
