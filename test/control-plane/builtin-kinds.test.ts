@@ -78,7 +78,7 @@ const widgets = {
 function callOf(change: Change, { group, plural }: Corpus, { body }: Answer): Call {
   const object = structuredClone(body) as KubeObject;
   const at = { group, plural, name: object.metadata.name };
-  if ("status" in change) return { verb: "merge", ...at, subresource: "status", body: { status: change.status } };
+  if ("status" in change) return { verb: "merge", ...at, subresource: "status", body: change };
   if ("patch" in change) return { verb: "strategic", ...at, body: change.patch };
   change.put(object);
   return { verb: "update", ...at, body: object };

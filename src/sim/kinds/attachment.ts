@@ -1,6 +1,6 @@
 // VolumeAttachment and CSINode: which volume is to hang on which node, and what drivers a node has for that.
 
-import type { KubeObject } from "../../api/meta.ts";
+import type { KubeObject, ObjectMeta } from "../../api/meta.ts";
 import { duplicate, forbidden, invalid, required, tooLong } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
 import { deepEqual } from "../json-value.ts";
@@ -17,6 +17,8 @@ type VolumeAttachment = KubeObject & {
   };
   status: { attached: boolean };
 };
+
+const separate = separateStatus("io.k8s.api.storage.v1.VolumeAttachmentStatus");
 
 export const volumeAttachment = builtIn({
   group: "storage.k8s.io",
@@ -38,10 +40,21 @@ export const volumeAttachment = builtIn({
     ageColumn,
   ],
   rules: {
-    prepare: separateStatus("io.k8s.api.storage.v1.VolumeAttachmentStatus"),
+    prepare: (object, context) => {
+      separate(object, context);
+      if (context.subresource === "status" && context.old) keepMetadata(object.metadata, context.old.metadata);
+    },
     validate: (object, { old }) => attachmentErrors(object as VolumeAttachment, old as VolumeAttachment | undefined),
   },
 });
+
+// Of the kinds served here the only one whose status carries no metadata along.
+function keepMetadata(metadata: ObjectMeta, old: ObjectMeta): void {
+  for (const field of ["labels", "annotations", "finalizers", "ownerReferences"] as const) {
+    delete metadata[field];
+    Object.assign(metadata, old[field] && { [field]: old[field] });
+  }
+}
 
 function attachmentErrors({ spec }: VolumeAttachment, old: VolumeAttachment | undefined): FieldError[] {
   const { persistentVolumeName, inlineVolumeSpec } = spec.source;

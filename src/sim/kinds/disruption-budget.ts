@@ -6,6 +6,7 @@ import type { FieldError } from "../../api/schema/schema.ts";
 import type { LabelSelector } from "../../api/selector.ts";
 import { builtIn } from "./built-in.ts";
 import { ageColumn, count, integer, nameColumn, text } from "./column.ts";
+import { type Condition, conditionsErrors } from "./condition-rules.ts";
 import { atMost100Percent, type IntOrPercent, intOrPercent, labelSelector, nonNegative, oneOf } from "./field-rules.ts";
 import { separateStatus } from "./status-subresource.ts";
 
@@ -16,7 +17,13 @@ type Budget = KubeObject & {
     selector?: LabelSelector;
     unhealthyPodEvictionPolicy?: string;
   };
-  status: { disruptionsAllowed: number; currentHealthy: number; desiredHealthy: number; expectedPods: number };
+  status: {
+    disruptionsAllowed: number;
+    currentHealthy: number;
+    desiredHealthy: number;
+    expectedPods: number;
+    conditions?: readonly Condition[];
+  };
 };
 
 const statusCounts = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] as const;
@@ -45,11 +52,16 @@ export const podDisruptionBudget = builtIn({
     judgesContentFirst: true,
     prepare: separateStatus("io.k8s.api.policy.v1.PodDisruptionBudgetStatus"),
     validate: (object, { subresource }) =>
-      subresource === "status"
-        ? statusCounts.flatMap(field => nonNegative(`status.${field}`, (object as Budget).status[field]))
-        : errors(object as Budget),
+      subresource === "status" ? statusErrors(object as Budget) : errors(object as Budget),
   },
 });
+
+function statusErrors({ status }: Budget): FieldError[] {
+  return [
+    ...conditionsErrors("status.conditions", status.conditions),
+    ...statusCounts.flatMap(field => nonNegative(`status.${field}`, status[field])),
+  ];
+}
 
 /** The server shows its internal type, whose fields have Go's names. */
 function specStruct({ minAvailable, selector, maxUnavailable, unhealthyPodEvictionPolicy }: Budget["spec"]) {

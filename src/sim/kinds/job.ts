@@ -95,6 +95,8 @@ function generateSelector({ metadata, spec }: Job): void {
     labels[`${prefix}job-name`] ??= metadata.name;
     labels[`${prefix}controller-uid`] ??= metadata.uid;
   }
+  // Reading what it stored, the server gives a job without labels those of its template.
+  metadata.labels ??= { ...labels };
   spec.selector = { ...spec.selector, matchLabels: { [uidLabel]: metadata.uid, ...spec.selector?.matchLabels } };
 }
 
@@ -113,7 +115,7 @@ const modes = ["NonIndexed", "Indexed"];
 function errors(job: Job, old: Job | undefined): FieldError[] {
   const { spec } = job;
   return [
-    ...(old ? [] : generatedSelectorErrors(job)),
+    ...generatedSelectorErrors(job),
     ...counts.flatMap(field => nonNegative(`spec.${field}`, spec[field])),
     ...oneOf("spec.completionMode", spec.completionMode, modes),
     ...indexErrors(spec),

@@ -5,8 +5,8 @@ import type { KubeObject, Manifest } from "../../../src/api/meta.ts";
 export type Change =
   /** PUT of the object as stored, after this was done to it. */
   | { put(object: KubeObject): void }
-  /** Merge patch of the status subresource. */
-  | { status: Record<string, unknown> }
+  /** Merge patch of the status subresource, which may try to carry metadata along. */
+  | { status: Record<string, unknown>; metadata?: Record<string, unknown> }
   /** Strategic merge patch of the object. */
   | { patch: Record<string, unknown> };
 

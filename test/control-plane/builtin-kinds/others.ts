@@ -130,6 +130,14 @@ const leases = corpus(
   },
 );
 
+const condition = {
+  type: "Told",
+  status: "True",
+  reason: "Sufficient:Pods",
+  message: "",
+  lastTransitionTime: "2021-03-04T05:06:07Z",
+};
+
 const budgets = corpus(
   { group: "policy", plural: "poddisruptionbudgets", kind: "PodDisruptionBudget" },
   {
@@ -151,6 +159,18 @@ const budgets = corpus(
       { disruptionsAllowed: 2, currentHealthy: 3, desiredHealthy: 1, expectedPods: 3 },
     ),
     "status below zero": given({ spec: { minAvailable: 1 } }, { disruptionsAllowed: -1 }),
+    "status with a condition": given({ spec: {} }, { conditions: [condition] }),
+    "status with half a condition": given({ spec: {} }, { conditions: [{ type: "Told", status: "True" }] }),
+    "status with bad conditions": given(
+      { spec: {} },
+      {
+        conditions: [
+          condition,
+          { ...condition, status: "Perhaps", reason: "not ok", observedGeneration: -1 },
+          { ...condition, type: "not ok", reason: "x".repeat(1025), message: "x".repeat(32 * 1024 + 1) },
+        ],
+      },
+    ),
     "count as boolean": { spec: { minAvailable: true } },
   },
 );
@@ -386,6 +406,10 @@ const attachments = corpus(
       otherWords: "a Go struct is quoted",
     },
     attached: given(attachment(), { attached: true, attachmentMetadata: { device: "/dev/x" } }),
+    "status alone": {
+      body: { ...attachment(), metadata: { labels: { kept: "yes" }, annotations: { kept: "yes" } } },
+      changes: [{ status: { attached: true }, metadata: { labels: { kept: null, lost: "yes" }, annotations: null } }],
+    },
     broken: given(attachment(), { attachError: { message: "no", time: "2021-03-04T05:06:07Z" } }),
   },
 );

@@ -215,6 +215,14 @@ const jobs = corpus(
       selector: { matchLabels: labels },
     }),
     "selector without leave": { body: job({ selector: { matchLabels: labels } }), otherWords: "a uid is quoted" },
+    "selector changed": {
+      ...changed(job(), ({ spec }) => {
+        const { selector } = spec as { selector: { matchLabels: Body } };
+        Object.assign(selector.matchLabels, { app: "web" });
+      }),
+      otherWords: "a uid is quoted",
+    },
+    "no labels at all": { spec: { template: template({ restartPolicy: "Never" }, {}) } },
     "own selector missing": job({ manualSelector: true }),
     "failure policy": job({
       podFailurePolicy: { rules: [{ action: "Ignore", onPodConditions: [{ type: "DisruptionTarget" }] }] },
