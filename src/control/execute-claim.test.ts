@@ -282,7 +282,7 @@ describe("launch-instance", () => {
     execution.interfere = call => void (call.startsWith("get") && looks++);
     expect(await execution.execute(launching(claim))).toEqual({ result: "done" });
     expect(looks).toBe(reads);
-    expect(await execution.get(claims, "a")).toMatchObject({ status: { providerID: "test:///i-1" } });
+    expect(execution.picture.claim("a")?.providerID).toBe("test:///i-1");
   });
 
   test("of a claim that somebody has changed since we made it reads it", async () => {
@@ -294,7 +294,7 @@ describe("launch-instance", () => {
     expect(await execution.execute(launching(claim))).toEqual({ result: "stale" });
   });
 
-  test("asks the provider for the live claim, by its class and our cluster, and writes what it answers", async () => {
+  test("asks the provider for the live claim, by its class and our cluster, and labels the claim with what it answers", async () => {
     const asked: unknown[] = [];
     const create = async (request: object) => (asked.push(request), anInstance);
     const execution = new EmbeddedExecution({ create });
@@ -303,11 +303,43 @@ describe("launch-instance", () => {
     const nodeClass = { group: "fettle.dev", kind: "SimulatedNodeClass", name: "default" };
     expect(asked).toMatchObject([{ claim: { metadata: { uid: claim.metadata.uid } }, nodeClass, cluster: "blue" }]);
     const written = await execution.get<Claim>(claims, "a");
-    expect(written?.status).toMatchObject({ providerID: "test:///i-1", capacity: { cpu: "4" } });
     expect(written?.metadata.labels).toMatchObject({ "topology.kubernetes.io/zone": "z1" });
     // Asked once more, it has nothing to do.
     expect(await execution.execute(launching(claim))).toEqual({ result: "already-so" });
     expect(asked).toHaveLength(1);
+  });
+
+  test("leaves the status to be written with that of the node: the picture has it until the claim does", async () => {
+    const execution = new EmbeddedExecution({ create: async () => anInstance });
+    const claim = await aClaim(execution);
+    await execution.execute(launching(claim));
+    expect((await execution.get<Claim>(claims, "a"))?.status?.providerID).toBeUndefined();
+    const launched = execution.picture.claim("a");
+    const status = { providerID: "test:///i-1", capacity: { cpu: "4" } };
+    expect(launched).toMatchObject({ providerID: "test:///i-1", status, unwritten: { status } });
+    expect(launched?.conditions).toContainEqual(
+      expect.objectContaining({ type: "Launched", status: "True", since: execution.clock.now() }),
+    );
+    const change = { ...launched?.unwritten?.status, conditions: launched?.conditions ?? [] };
+    const { resourceVersion = "" } = launched ?? {};
+    const command = { kind: "update-claim", claim: targetOf(claim), resourceVersion, status: change, why: "" } as const;
+    expect(await execution.execute(command)).toEqual({ result: "done" });
+    expect((await execution.get<Claim>(claims, "a"))?.status).toMatchObject(status);
+    expect(execution.picture.claim("a")?.unwritten).toBeUndefined();
+  });
+
+  test("whose labels cannot be written is asked for again, and so is its instance", async () => {
+    const asked: unknown[] = [];
+    const execution = new EmbeddedExecution({ create: async request => (asked.push(request), anInstance) });
+    const claim = await aClaim(execution);
+    execution.interfere = call => {
+      if (call.startsWith("patch")) throw new Error("cut off");
+    };
+    expect(await execution.execute(launching(claim))).toMatchObject({ result: "retry" });
+    expect(execution.picture.claim("a")?.providerID).toBeUndefined();
+    execution.interfere = () => {};
+    expect(await execution.execute(launching(claim))).toEqual({ result: "done" });
+    expect(asked).toHaveLength(2);
   });
 
   test.each([

@@ -115,7 +115,9 @@ async function madeOrLive(claim: Target, { api, picture, recentReads }: Executio
  * lost, or the write of it, the next launch finds the same instance by the claim's uid.
  */
 export async function launchInstance({ claim }: Of<"launch-instance">, execution: Execution): Promise<Outcome> {
-  const { provider, picture, settings } = execution;
+  const { provider, picture, settings, clock } = execution;
+  const known = picture.claim(claim.name);
+  if (known?.uid === claim.uid && known.unwritten !== undefined) return alreadySo;
   const raw = assertSame(await madeOrLive(claim, execution), claim);
   if (raw.metadata.deletionTimestamp !== undefined) throw new Stale(`NodeClaim ${claim.name} is being deleted.`);
   const view = projectClaim(raw, undefined);
@@ -126,8 +128,16 @@ export async function launchInstance({ claim }: Of<"launch-instance">, execution
   const answer = await provider
     .create({ claim: raw, nodeClass, cluster: settings.cluster })
     .catch((error: unknown) => ({ error: "Unknown" as const, message: messageOf(error) }));
-  await writeClaim(view, afterLaunch(view, answer), execution);
-  return "error" in answer ? outcomeOfProvider(answer) : done;
+  const { metadata, status } = afterLaunch(view, answer);
+  if ("error" in answer) {
+    await writeClaim(view, { status }, execution);
+    return outcomeOfProvider(answer);
+  }
+  await writeClaim(view, metadata ? { metadata } : {}, execution);
+  // Its status is the lifecycle's to write: with that of its node, if that joins soon.
+  const now = clock.now();
+  picture.expect({ kind: "launched", claim, status: statusBody({}, status, now) }, now);
+  return done;
 }
 
 function messageOf(error: unknown): string {

@@ -7,7 +7,16 @@ import { formatTime } from "../api/time.ts";
 import { initializedKey, unregisteredTaint } from "../api/well-known.ts";
 import type { ClaimView, NodeView } from "../snapshot/views.ts";
 import { conditionOf, isTrue } from "./conditions.ts";
-import type { Step } from "./registration.ts";
+import type { Command, ConditionChange, Notice, Refusal } from "./decision.ts";
+
+/** What one step of a claim's life comes to. */
+export type Step = {
+  /** The claim's condition from now on; absent: it stays. */
+  readonly condition?: ConditionChange;
+  readonly commands: readonly Command[];
+  readonly refusals: readonly Refusal[];
+  readonly notices: readonly Notice[];
+};
 
 /** Taints that Kubernetes and providers put on a node that has only just come. */
 const ephemeralTaints: readonly Taint[] = [
@@ -19,13 +28,19 @@ const ephemeralTaints: readonly Taint[] = [
 ];
 const ephemeralPrefix = "readiness.k8s.io/";
 
-type Want = { readonly code: string; readonly reason: string; readonly message: string; readonly liftedBy: string };
+/** What a node is without. */
+export type Want = {
+  readonly code: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly liftedBy: string;
+};
 
 export function initialization(claim: ClaimView, node: NodeView): Step {
   const wasInitialized = isTrue(claim.conditions, "Initialized");
   const isLabelled = node.labels[initializedKey] === "true";
   if (wasInitialized && isLabelled) return { commands: [], refusals: [], notices: [] };
-  const want = wantOf(claim, node);
+  const [want] = wantsOf(claim, node);
   if (want !== undefined) return notYet(claim, want, wasInitialized);
   if (isLabelled) return initialized;
   const target = { name: node.name, uid: node.uid };
@@ -60,8 +75,10 @@ function notYet(claim: ClaimView, { code, reason, message, liftedBy }: Want, was
   };
 }
 
-function wantOf(claim: ClaimView, node: NodeView): Want | undefined {
-  return notReady(node) ?? startupTaint(claim, node) ?? ephemeralTaint(node) ?? missingResource(claim, node);
+/** None: it has all that the claim asks for. */
+export function wantsOf(claim: ClaimView, node: NodeView): readonly Want[] {
+  const wants = [notReady(node), startupTaint(claim, node), ephemeralTaint(node), missingResource(claim, node)];
+  return wants.filter(want => want !== undefined);
 }
 
 function notReady({ name, conditions }: NodeView): Want | undefined {

@@ -302,6 +302,42 @@ test("a claim whose node cannot be written says all the same what is known of it
   ]);
 });
 
+describe("what a launch has found", () => {
+  const fields = { providerID: "test:///a", capacity: { cpu: "4" } };
+  const base = aClaim("a", { stage: "launched" });
+  const waiting = decide({ claims: [base] }).commands[0];
+  const found = waiting?.kind === "update-claim" ? (waiting.status?.conditions ?? []) : [];
+  const conditions = found.map(({ since = t0, ...condition }) => ({ ...condition, since }));
+  const unwritten = { since: t0, status: fields };
+  const claim = { ...base, conditions, unwritten };
+
+  test.each([
+    ["one millisecond before", at("4999ms"), 0, at("5s")],
+    ["at", at("5s"), 1, undefined],
+    ["one millisecond after", at("5001ms"), 1, undefined],
+  ])("is written when no node has come for five seconds: %s", (_, now, writes, wakeAt) => {
+    const decision = decide({ claims: [claim] }, now);
+    expect(decision.wakeAt).toBe(wakeAt);
+    expect(decision.commands).toHaveLength(writes);
+    for (const command of decision.commands) expect(command).toMatchObject({ kind: "update-claim", status: fields });
+  });
+
+  test("is written with what the node shows as soon as that is registered", () => {
+    const { commands } = decide({ claims: [claim], nodes: [aNode("a")] }, at("1s"));
+    expect(commands).toMatchObject([{ kind: "update-claim", status: { ...fields, nodeName: "a" } }]);
+  });
+
+  test("waits for a node that comes up, but no longer", () => {
+    const taints = [{ key: "karpenter.sh/unregistered", effect: "NoExecute" as const }];
+    const labels = { "karpenter.sh/registered": "" };
+    const node = aNode("a", { ready: "False", finalizers: [], taints, labels, createdAt: at("4s") });
+    const before = decide({ claims: [claim], nodes: [node] }, at("4500ms"));
+    expect(before).toMatchObject({ commands: [], wakeAt: at("5s") });
+    const due = decide({ claims: [claim], nodes: [node] }, at("5s"));
+    expect(due).toMatchObject({ commands: [{ kind: "update-claim", status: fields }], wakeAt: at("6s") });
+  });
+});
+
 test("from its creation to its end each command leads to the next, and after the last there is nothing to do", () => {
   const node = aNode("n", {
     providerID: "test:///a",
@@ -320,8 +356,7 @@ test("from its creation to its end each command leads to the next, and after the
   expect(steps).toEqual([
     "update-claim", // the finalizer
     "launch-instance",
-    "update-node", // registration
-    "update-node", // initialization
+    "update-node", // registration and initialization
     "update-claim", // which says both
   ]);
   expect(world.claim.conditions.map(({ type, status }) => `${type}=${status}`)).toEqual([

@@ -2,7 +2,7 @@
 // our provider serves; those that are being deleted are termination's. No step has a time-out of its own.
 
 import type { NodeClaimStatus } from "../api/node-claim.ts";
-import { formatTime } from "../api/time.ts";
+import { formatTime, type Instant, type Millis, secondMs } from "../api/time.ts";
 import { terminationFinalizer } from "../api/well-known.ts";
 import type { NodeClassRef, ProviderView } from "../snapshot/picture.ts";
 import { shortageReasons } from "../snapshot/shortages.ts";
@@ -28,11 +28,14 @@ import {
   type StatusChange,
   type Target,
 } from "./decision.ts";
-import { firstReadyTime, initialization } from "./initialization.ts";
+import { firstReadyTime, initialization, type Step } from "./initialization.ts";
 import { type Hold, hasFailedToLaunch, launchHold } from "./launch.ts";
 import { isRecorded } from "./launch-record.ts";
 import { nodeClassLabel, servedClass } from "./node-class.ts";
-import { notRegistered, registration, type Step } from "./registration.ts";
+import { notRegistered, registration } from "./registration.ts";
+
+/** So long the status of a claim that was launched waits for that of its node: then it says both in one. */
+const joinsSoonMs: Millis = 5 * secondMs;
 
 export const lifecycle: Rule = {
   name: "lifecycle",
@@ -125,8 +128,9 @@ function held(claim: ClaimView, { reason, ...hold }: Hold): Decision {
 
 // The node is written first; the claim says what the node shows. As long as a write of the node is expected to succeed the
 // claim waits for it, and says both in one.
-function arrive(claim: ClaimView, { picture }: Context): Decision {
-  const { node, doubt, ...registered } = registration(claim, picture);
+function arrive(claim: ClaimView, context: Context): Decision {
+  const { picture, now } = context;
+  const { node, doubt, wakeAt, ...registered } = registration(claim, context);
   const steps: readonly Step[] = node
     ? [registered, initialization(claim, node)]
     : [registered, initializedLater(claim)];
@@ -137,12 +141,20 @@ function arrive(claim: ClaimView, { picture }: Context): Decision {
   const why = `Claim ${claim.name} says how far its node is.`;
   const first = steps.flatMap(({ commands }) => commands);
   const mayWait = first.length > 0 && first.every(command => picture.failure(laneOf(command)) === undefined);
+  const writeAt = node === undefined ? launchWriteAt(claim) : undefined;
+  const isSoon = writeAt !== undefined && now < writeAt;
   return {
     ...nothing,
-    commands: mayWait ? first : [...first, ...update(claim, status, why)],
+    commands: mayWait || isSoon ? first : [...first, ...update(claim, status, why)],
     refusals: steps.flatMap(({ refusals }) => refusals),
     notices: [...steps.flatMap(({ notices }) => notices), ...reached(claim, found)],
+    wakeAt: isSoon ? Math.min(writeAt, wakeAt ?? writeAt) : wakeAt,
   };
+}
+
+// A launch that nobody has written down is found by the claim's uid when it is asked for again: nothing is lost meanwhile.
+function launchWriteAt({ unwritten }: ClaimView): Instant | undefined {
+  return unwritten && unwritten.since + joinsSoonMs;
 }
 
 function initializedLater(claim: ClaimView): Step {
@@ -169,9 +181,10 @@ function reached(claim: ClaimView, found: readonly ConditionChange[]): Notice[] 
     .map(({ type }) => notice(claim, type, `Claim ${claim.name} is ${type.toLowerCase()}.`));
 }
 
-function update(claim: ClaimView, status: StatusChange<NodeClaimStatus>, why: string): readonly Command[] {
-  const { conditions = [], ...fields } = status;
+function update(claim: ClaimView, change: StatusChange<NodeClaimStatus>, why: string): readonly Command[] {
+  const { conditions = [], ...fields } = { ...claim.unwritten?.status, ...change };
   if (sameConditions(claim.conditions, conditions) && Object.keys(fields).length === 0) return [];
+  const status = { ...fields, conditions };
   return [{ kind: "update-claim", claim: targetOf(claim), resourceVersion: claim.resourceVersion, status, why }];
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aClaim, aCondition, aNode, aWorld, at, t0, type WorldOptions } from "../../test/builders.ts";
 import type { Taint } from "../api/taint.ts";
+import type { ClaimView, NodeView } from "../snapshot/views.ts";
 import { nodelessSince, registration } from "./registration.ts";
 
 const unregistered: Taint = { key: "karpenter.sh/unregistered", effect: "NoExecute" };
@@ -21,7 +22,8 @@ const joining = (options: Parameters<typeof aNode>[1] = {}) =>
     labels: { "karpenter.sh/registered": "", ...options.labels },
   });
 
-const register = (world: WorldOptions, of = claim) => registration(of, aWorld({ claims: [of], ...world }));
+const register = (world: WorldOptions, of = claim, now = at("1m")) =>
+  registration(of, { picture: aWorld({ claims: [of], ...world }), now });
 
 function changeOf(world: WorldOptions, of = claim) {
   const [command] = register(world, of).commands;
@@ -87,6 +89,53 @@ describe("the node with the claim's providerID", () => {
     const { commands, notices, condition } = register({ nodes: [joining({ taints: [] })] }, registered);
     expect(commands).toMatchObject([{ kind: "update-node", change: { addTaints: [team] } }]);
     expect([notices, condition]).toEqual([[], undefined]);
+  });
+});
+
+describe("a node that has only just joined", () => {
+  const plain = aClaim("a", { stage: "launched", pool: "web" });
+  const unready: Taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
+  const notReady = joining({ ready: "False", taints: [unregistered, unready] });
+  const labelsAt = (world: WorldOptions, of = plain, now = t0) => {
+    const [command] = register(world, of, now).commands;
+    return command?.kind === "update-node" ? command.change.labels : undefined;
+  };
+  const initialized = { "karpenter.sh/registered": "true", "karpenter.sh/initialized": "true" };
+
+  test("and is up is registered and initialized by one write", () => {
+    expect(labelsAt({ nodes: [joining({ labels: { "karpenter.sh/initialized": "" } })] })).toMatchObject(initialized);
+  });
+
+  test("is waited for until it is up, or for two seconds", () => {
+    const world = { nodes: [notReady] };
+    const waiting = register(world, plain, at("1999ms"));
+    expect(waiting).toMatchObject({ commands: [], wakeAt: at("2s"), notices: [] });
+    expect(waiting.refusals).toMatchObject([{ subject: "claim/a", code: "node-coming-up", until: at("2s") }]);
+    expect(waiting).not.toHaveProperty("condition");
+    expect(waiting).toEqual(register(world, plain, t0));
+    expect(labelsAt(world, plain, at("2s"))).toEqual({
+      "karpenter.sh/nodepool": "web",
+      "karpenter.sh/registered": "true",
+    });
+  });
+
+  test("and is Ready is waited for as long as Kubernetes' own taint of its start is there", () => {
+    expect(register({ nodes: [joining({ taints: [unregistered, unready] })] }, plain, t0).commands).toEqual([]);
+  });
+
+  test.each<[string, NodeView, ClaimView]>([
+    ["that came without the taint: pods may be there", { ...notReady, taints: [unready] }, plain],
+    ["under a claim that was registered before", notReady, aClaim("a", { stage: "registered" })],
+    ["whose startup taints somebody else takes off", notReady, claim],
+    [
+      "that lacks what is asked for: its driver may wait for labels",
+      notReady,
+      aClaim("a", { stage: "launched", spec: { requests: { "example.com/gpu": "1" } } }),
+    ],
+  ])("is not waited for %s", (_, node, of) => {
+    const labels = labelsAt({ nodes: [node] }, of);
+    expect(labels).toMatchObject({ "karpenter.sh/registered": "true" });
+    expect(labels).not.toHaveProperty("karpenter.sh/initialized");
   });
 });
 

@@ -1,29 +1,30 @@
 // A node joins its claim: found by its providerID, it gets the claim's labels, annotations and taints, and loses the
-// taint that kept pods away until then. Whatever leaves a doubt which node it is touches none.
+// taint that kept pods away until then. Whatever leaves a doubt which node it is touches none. A node that has only just
+// joined is given a moment to come up: then it is registered and initialized by one write.
 
 import { isSameTaint } from "../api/taint.ts";
-import { doNotSyncTaintsKey, registeredKey, terminationFinalizer, unregisteredTaint } from "../api/well-known.ts";
-import type { Instant } from "../api/time.ts";
+import {
+  doNotSyncTaintsKey,
+  initializedKey,
+  registeredKey,
+  terminationFinalizer,
+  unregisteredTaint,
+} from "../api/well-known.ts";
+import { formatTime, type Instant, type Millis, secondMs } from "../api/time.ts";
 import type { Picture } from "../snapshot/picture.ts";
 import type { ClaimView, NodeView } from "../snapshot/views.ts";
 import { conditionOf, type Doubt } from "./conditions.ts";
-import type { Command, ConditionChange, NodeChange, Notice, Refusal } from "./decision.ts";
-
-/** What one step of a claim's life comes to. */
-export type Step = {
-  /** The claim's condition from now on; absent: it stays. */
-  readonly condition?: ConditionChange;
-  readonly commands: readonly Command[];
-  readonly refusals: readonly Refusal[];
-  readonly notices: readonly Notice[];
-};
+import type { ConditionChange, NodeChange } from "./decision.ts";
+import { type Step, type Want, wantsOf } from "./initialization.ts";
 
 /** `node`: the one that is registered; `doubt`: why a claim that was registered is not ready now. */
-export type Registration = Step & { readonly node?: NodeView; readonly doubt?: Doubt };
+export type Registration = Step & { readonly node?: NodeView; readonly doubt?: Doubt; readonly wakeAt?: Instant };
 
 type Obstacle = Doubt & { readonly code: string; readonly liftedBy: string };
 
 const nodeNotFound = "NodeNotFound";
+/** From a node's creation, whose time is in whole seconds. No pod comes to it before it is Ready, so none waits for this. */
+const comingUpMs: Millis = 2 * secondMs;
 /** Of the condition Initialized. */
 export const notRegistered = "Its node has not registered.";
 
@@ -46,13 +47,13 @@ export function nodelessSince(claim: ClaimView): Instant | undefined {
   return wasRegistered(claim) && ready?.status === "False" && ready.reason === nodeNotFound ? ready.since : undefined;
 }
 
-export function registration(claim: ClaimView, picture: Picture): Registration {
+export function registration(claim: ClaimView, { picture, now }: { picture: Picture; now: Instant }): Registration {
   const [node, ...others] = picture.nodesOf(claim);
   if (node === undefined) return unregistered(claim, noNode(claim));
   if (others.length > 0) return unregistered(claim, severalNodes(claim, [node, ...others]), "False");
   if (picture.claimOf(node)?.uid !== claim.uid) return unregistered(claim, severalClaims(claim, node));
   if (node.deletingSince !== undefined) return deleting(claim, node);
-  if (!isAdopted(node)) return adopt(claim, node);
+  if (!isAdopted(node)) return comingUp(claim, node, now) ?? adopt(claim, node);
   const condition = { type: "Registered", status: "True", reason: "Registered", message: "" };
   return { condition, node, commands: [], refusals: [], notices: [] };
 }
@@ -115,18 +116,51 @@ function isAdopted({ labels, finalizers }: NodeView): boolean {
   return labels[registeredKey] === "true" && finalizers.includes(terminationFinalizer);
 }
 
+function comingUp(claim: ClaimView, node: NodeView, now: Instant): Registration | undefined {
+  const until = node.createdAt + comingUpMs;
+  // Without the taint pods come before those of its claim do; under a registered claim they may be there already.
+  if (until <= now || !isUnregistered(node) || wasRegistered(claim)) return undefined;
+  const wants = wantsOf(claim, adopted(node, adoption(claim, node)));
+  const [want] = wants;
+  if (want === undefined || !wants.every(isAwaited)) return undefined;
+  const message = `Node ${node.name} has only just joined; claim ${claim.name} takes it at ${formatTime(until)}, or when it is up: ${want.message}`;
+  const { liftedBy } = want;
+  return {
+    commands: [],
+    refusals: [{ subject: `claim/${claim.name}`, code: "node-coming-up", message, until, liftedBy }],
+    notices: [],
+    wakeAt: until,
+  };
+}
+
+// What comes by itself; whoever takes startup taints off, or brings a resource, may wait for the claim's labels.
+function isAwaited({ code }: Want): boolean {
+  return code === "node-not-ready" || code === "ephemeral-taints-exist";
+}
+
+function isUnregistered({ taints }: NodeView): boolean {
+  return taints.some(taint => isSameTaint(taint, unregisteredTaint));
+}
+
 function adopt(claim: ClaimView, node: NodeView): Registration {
   const isFirst = !wasRegistered(claim);
-  const hasTaint = node.taints.some(taint => isSameTaint(taint, unregisteredTaint));
   const target = { name: node.name, uid: node.uid };
   const message = `Node ${node.name} joined without the taint ${unregisteredTaint.key}; pods may have come before its taints.`;
+  const change = adoption(claim, node);
+  const isUp = wantsOf(claim, adopted(node, change)).length === 0;
+  const labels = { ...change.labels, ...(isUp ? { [initializedKey]: "true" } : {}) };
   return {
     commands: [
-      { kind: "update-node", node: target, change: adoption(claim, node), why: `Claim ${claim.name} takes its node.` },
+      {
+        kind: "update-node",
+        node: target,
+        change: { ...change, labels },
+        why: `Claim ${claim.name} takes its node.`,
+      },
     ],
     refusals: [],
     notices:
-      isFirst && !hasTaint
+      isFirst && !isUnregistered(node)
         ? [{ about: { kind: "Node", ...target }, type: "Warning", reason: "UnregisteredTaintMissing", message }]
         : [],
   };
@@ -148,6 +182,12 @@ function adoption(claim: ClaimView, node: NodeView): NodeChange {
     removeTaints: [unregisteredTaint],
     ...(node.labels[doNotSyncTaintsKey] === "true" ? {} : { addTaints }),
   };
+}
+
+/** The node's taints as they will be. */
+function adopted(node: NodeView, { addTaints = [] }: NodeChange): NodeView {
+  const kept = node.taints.filter(taint => !isSameTaint(taint, unregisteredTaint));
+  return { ...node, taints: [...kept, ...addTaints] };
 }
 
 function wasRegistered({ conditions }: ClaimView): boolean {

@@ -2,9 +2,11 @@
 
 import type { Manifest } from "../api/meta.ts";
 import type { NodeActionSpec } from "../api/node-action.ts";
+import type { NodeClaimStatus } from "../api/node-claim.ts";
 import { formatTime, type Instant } from "../api/time.ts";
 import type { Effect } from "./in-flight.ts";
 import { projectClaim } from "./project-claim.ts";
+import { conditionsOf } from "./project-meta.ts";
 import type { ActionView, ClaimView } from "./views.ts";
 
 type Target = { readonly name: string; readonly uid: string };
@@ -13,6 +15,8 @@ type Target = { readonly name: string; readonly uid: string };
 export type Sent =
   | { readonly kind: "create-claim"; readonly manifest: Manifest & { metadata: { name: string } } }
   | { readonly kind: "delete-claim"; readonly claim: Target }
+  /** Not a command but what one has brought: written with what comes next. */
+  | { readonly kind: "launched"; readonly claim: Target; readonly status: NodeClaimStatus }
   | {
       readonly kind: "open-action";
       readonly name: string;
@@ -73,6 +77,8 @@ export function expectationOf(
     }
     case "delete-claim":
       return { by, kind: "claim", name: sent.claim.name, effect: deleting(sent.claim, now) };
+    case "launched":
+      return { by, kind: "claim", name: sent.claim.name, effect: launched(sent, now) };
     case "start-action": {
       const { method, claim } = actionOf(sent.action.name)?.spec ?? {};
       if (method !== "Terminate" || claim === undefined) return undefined;
@@ -90,6 +96,8 @@ export function nameOf(sent: Sent): string | undefined {
       return `create-claim ${sent.manifest.metadata.name}`;
     case "delete-claim":
       return `delete-claim ${sent.claim.name}`;
+    case "launched":
+      return `launched ${sent.claim.name}`;
     case "open-action":
       return `open-action ${sent.name}`;
     case "start-action":
@@ -101,6 +109,22 @@ export function nameOf(sent: Sent): string | undefined {
 
 function deleting({ uid }: Target, now: Instant): Effect<ClaimView> {
   return claim => (claim?.uid === uid && claim.deletingSince === undefined ? { ...claim, deletingSince: now } : claim);
+}
+
+/** Until the claim itself names an instance. */
+function launched({ claim: { uid }, status }: Sent & { kind: "launched" }, now: Instant): Effect<ClaimView> {
+  const { conditions, ...fields } = status;
+  const { providerID } = fields;
+  return claim => {
+    if (claim?.uid !== uid || claim.providerID !== undefined || providerID === undefined) return claim;
+    return {
+      ...claim,
+      providerID,
+      status: { ...claim.status, ...status },
+      conditions: conditionsOf(conditions),
+      unwritten: { since: now, status: fields },
+    };
+  };
 }
 
 function provisionalClaim(manifest: Manifest & { metadata: { name: string } }, now: Instant): ClaimView {

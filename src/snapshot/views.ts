@@ -68,6 +68,8 @@ export type ClaimView = MetaView &
     readonly status: NodeClaimStatus;
     readonly conditions: readonly ConditionView[];
     readonly providerID?: string;
+    /** Of its status, what a launch has found and the claim does not say yet; known to whoever launched it alone. */
+    readonly unwritten?: { readonly since: Instant; readonly status: Omit<NodeClaimStatus, "conditions"> };
     /** The annotation karpenter.sh/nodeclaim-termination-timestamp: when what is left on the node goes by force. */
     readonly terminationAt?: Instant;
   };
