@@ -121,6 +121,20 @@ class World {
   }
 }
 
+function removed({ picture }: World, name: string, on: string): void {
+  picture.remove("pod", aPod(name, { on }));
+}
+
+function limited({ picture }: World, nodes: string): void {
+  picture.put("pool", aPool("p", { spec: { limits: { nodes } }, resourceVersion: "2" }));
+}
+
+function labelled({ picture }: World, name: string): void {
+  const node = picture.node(name);
+  if (node !== undefined)
+    picture.put("node", { ...node, labels: { ...node.labels, is: "special" }, resourceVersion: "9" });
+}
+
 function typesOf({ manifest }: { manifest: object }): string {
   const { spec } = manifest as { spec: { requirements: { key: string; values: string[] }[] } };
   return `new ${spec.requirements.find(({ key }) => key === instanceTypeKey)?.values.join("|") ?? ""}`;
@@ -277,6 +291,72 @@ describe("a search for moves", () => {
     await world.run();
     expect(world.picture.moveOf("a-uid")).toMatchObject({ stuck: [{ pod: "default/x" }], claims: [] });
     expect(world.picture.moves).toMatchObject({ heldCount: 1, isSupplyChanged: false });
+  });
+
+  describe("who is due and has no place for its pods", () => {
+    /** Two of four CPUs each, on nodes that have drifted, and a pool that may have no more nodes. */
+    const stuck = async (limits = { nodes: "3" }) => {
+      const world = new World({ limits }, [4])
+        .node("a", { isDrifted: true })
+        .node("b", { isDrifted: true })
+        .node("c", { isYoung: true })
+        .pods(running("x", "a", "3"), running("y", "b", "2"), running("z", "c", "3"));
+      await world.run();
+      await world.clock.runFor(10_000);
+      return world;
+    };
+    const triedAt = (world: World, name: string) => world.picture.moveOf(`${name}-uid`)?.at;
+    const later = at("1h") + 10_000;
+
+    test("is tried at the first look", async () => {
+      const world = await stuck();
+      expect([triedAt(world, "a"), triedAt(world, "b")]).toEqual([at("1h"), at("1h")]);
+      expect(world.told("a", "b")).toMatchObject({ a: { pod: "default/x" }, b: { pod: "default/y" } });
+    });
+
+    test.each<[string, (world: World) => unknown, Record<string, boolean>]>([
+      ["nothing", () => undefined, { a: false, b: false }],
+      ["room that is too small for any", world => world.pods(running("z", "c", "2500m")), { a: false, b: false }],
+      ["room for one, which the first takes", world => removed(world, "z", "c"), { a: true, b: false }],
+      ["room for the smaller", world => world.pods(running("z", "c", "2")), { a: false, b: true }],
+      ["less room", world => world.pods(running("w", "c", "1")), { a: false, b: false }],
+      ["a pod more on one of them", world => world.pods(running("w", "b", "1")), { a: false, b: true }],
+      ["a pool that may have one node more", world => limited(world, "4"), { a: true, b: true }],
+      ["another node, with room for both", world => world.node("d", { cpu: 8, isYoung: true }), { a: true, b: true }],
+      ["labels on another node", world => labelled(world, "c"), { a: false, b: false }],
+    ])("is tried again only by what may help it: %s", async (_, change, tried) => {
+      const world = await stuck();
+      change(world);
+      await world.run();
+      const isTried = (name: string) => triedAt(world, name) === later;
+      expect({ a: isTried("a"), b: isTried("b") }).toEqual(tried);
+    });
+
+    test("is tried when room that was promised to others is free again", async () => {
+      const world = new World({ limits: { nodes: "3" } }, [4]).node("a", { isDrifted: true });
+      world.node("b", { isDrifted: true }).node("c", { isYoung: true });
+      world.pods(running("x", "a", "3"), running("y", "b", "3"), running("z", "c", "1"));
+      await world.run();
+      expect(world.told("a", "b")).toMatchObject({ a: "c", b: { pod: "default/y" } });
+      await world.clock.runFor(10_000);
+      await world.run();
+      expect(triedAt(world, "b")).toBe(at("1h"));
+      // With another of them in its way the first goes no more.
+      world.pods(running("w", "a", "1", { needs: { spec: { containers: [], nodeSelector: { only: "here" } } } }));
+      await world.run();
+      expect(world.told("a", "b")).toMatchObject({ a: { pod: "default/w" }, b: "c" });
+    });
+
+    test("is tried again after five minutes, whatever is known", async () => {
+      const world = await stuck();
+      await world.run();
+      const again = at("1h") + 5 * 60_000;
+      expect(world.decide(moveSearch, "cluster", again - 1)).toMatchObject({ commands: [], wakeAt: again });
+      expect(world.decide(moveSearch, "cluster", again).commands).toMatchObject([{ kind: "search" }]);
+      await world.clock.runFor(again - world.clock.now());
+      await world.run();
+      expect([triedAt(world, "a"), triedAt(world, "b")]).toEqual([again, again]);
+    });
   });
 
   test("leaves pods on their way out, daemons and the kubelet's own where they are", async () => {

@@ -60,7 +60,8 @@ function* moves(execution: Execution, effort: Effort): Generator<void, MovesFoun
   const { at, ...ready } = yield* searches.packing.whatIf(() => clock.now(), effort);
   const context = { picture, settings, epoch, now: at };
   const isStopped = () => searches.isAwaited;
-  return yield* searchMoves({ picture, ...ready, context, effort, isStopped, known: searches.known });
+  const { known, stuck } = searches;
+  return yield* searchMoves({ picture, ...ready, context, effort, isStopped, known, stuck });
 }
 
 type Around = { readonly clock: Clock; readonly signal: AbortSignal };

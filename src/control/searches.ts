@@ -2,6 +2,7 @@
 // it is to work on it.
 
 import { KnownStays } from "../decide/disruption/consolidation/known-stays.ts";
+import { KnownStuck } from "../decide/disruption/known-stuck.ts";
 import { PackingModel } from "../decide/provisioning/model.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 
@@ -10,6 +11,8 @@ export class Searches {
   #packing: PackingModel | undefined;
   /** Nodes that had better stay, as they were last judged. */
   readonly known = new KnownStays();
+  /** Nodes that are due and whose pods had no place, as they were last tried. */
+  readonly stuck = new KnownStuck();
   #last: Promise<unknown> = Promise.resolve();
   #waitingCount = 0;
 

@@ -405,6 +405,33 @@ describe("Consolidation", () => {
     );
   });
 
+  const whenEmpty: NodePoolSpec = { disruption: { consolidationPolicy: "WhenEmpty" } };
+  const neverUsed: NodePoolSpec = { disruption: { actionControls: { Consolidation: { disruptAfter: "Never" } } } };
+  const neverEmpty: NodePoolSpec = { disruption: { actionControls: { Emptiness: { disruptAfter: "Never" } } } };
+  const byNever = (action: string) =>
+    `NodePool web never lets a node go by ${action} (its disruptAfter or consolidateAfter is Never).`;
+  const onlyEmpty = "NodePool web lets only empty nodes go to save money (consolidationPolicy WhenEmpty).";
+  const idle = { is: [consolidatable] };
+  const uninitialized = { conditions: [aCondition("Initialized", "Unknown")] };
+  test.each<[string, Case, string | undefined]>([
+    ["WhenEmpty and a node in use", { ...used, spec: whenEmpty }, onlyEmpty],
+    ["WhenEmpty and pods that came a moment ago", { ...used, is: [], spec: whenEmpty, now: at("1s") }, onlyEmpty],
+    ["WhenEmpty and an empty node", { ...idle, spec: whenEmpty, now: at("1s") }, undefined],
+    ["consolidateAfter Never and a node in use", { ...used, spec: never }, byNever("Consolidation")],
+    ["consolidateAfter Never and an empty node", { ...idle, spec: never }, byNever("Emptiness")],
+    ["a node in use, never by its own action", { ...used, spec: neverUsed }, byNever("Consolidation")],
+    ["an empty node, never by its own action", { ...idle, spec: neverEmpty }, byNever("Emptiness")],
+    ["a node in use, where only empty ones never go", { ...used, spec: neverEmpty, now: at("1s") }, undefined],
+    ["replicas", { ...used, spec: { ...never, replicas: 1 } }, undefined],
+    ["a node that is not initialized", { ...used, claim: uninitialized, spec: never }, undefined],
+  ])("C what its pool never lets go says so as the peer does, and refuses nothing: %s", (_, one, message) => {
+    const { notices, refusals } = decide(one);
+    expect(refusals.filter(({ code }) => code === "unconsolidatable")).toEqual([]);
+    expect(notices.map(({ about, reason, message: said }) => [about.kind, reason, said])).toEqual(
+      message === undefined ? [] : ["Node", "NodeClaim"].map(kind => [kind, "Unconsolidatable", message]),
+    );
+  });
+
   test("one that is put off says until when, and nothing in events", () => {
     const decision = decide({
       ...used,

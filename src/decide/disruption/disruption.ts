@@ -26,6 +26,7 @@ import {
   ownClaim,
   type Reason,
 } from "./candidate.ts";
+import { initializedSince } from "./clock.ts";
 import { moveFor } from "./search-answers.ts";
 import { asking } from "./search-rules.ts";
 
@@ -44,7 +45,7 @@ export const disruption: Rule = {
 function decideCandidate(candidate: Candidate, context: Context): Decision {
   const { node, changesAt } = candidate;
   const due = dueOf(candidate, context);
-  if (due === undefined) return { ...nothing, refusals: waiting(candidate, context), wakeAt: changesAt };
+  if (due === undefined) return undue(candidate, context);
   const decision = decideDue(due, context);
   const closed = due.closed.map(({ reason, objection }) =>
     refusal(node, { ...objection, message: `${objection.message} ${reason.message}` }),
@@ -60,6 +61,28 @@ function decideDue({ candidate, reason, block, others }: Due, context: Context):
   if (block !== undefined) return blocked(candidate, reason, block);
   if (needsMove(candidate)) return withMove(candidate, reason, context);
   return { ...nothing, proposals: [reason, ...others].map(one => proposalOf(candidate, one)) };
+}
+
+function undue(candidate: Candidate, context: Context): Decision {
+  const never = neverConsolidated(candidate);
+  return {
+    ...nothing,
+    refusals: waiting(candidate, context),
+    notices: never === undefined ? [] : noticesOf(candidate, "Unconsolidatable", never),
+    wakeAt: candidate.changesAt,
+  };
+}
+
+/** By the word of its pool, as the peer tells it: nobody has asked for it, so it is no refusal. */
+function neverConsolidated({ claim, pool, isEmpty }: Candidate): string | undefined {
+  const { replicas, disruption: policy } = pool.effective;
+  if (replicas !== undefined || initializedSince(claim) === undefined) return undefined;
+  const action = isEmpty ? "Emptiness" : "Consolidation";
+  if (policy.disruptAfter[action] === "Never") {
+    return `NodePool ${pool.name} never lets a node go by ${action} (its disruptAfter or consolidateAfter is Never).`;
+  }
+  if (isEmpty || policy.consolidationPolicy !== "WhenEmpty") return undefined;
+  return `NodePool ${pool.name} lets only empty nodes go to save money (consolidationPolicy WhenEmpty).`;
 }
 
 /** That it is in use, or will be in a moment, is no news. */

@@ -21,6 +21,7 @@ import { plannedClaim } from "../provisioning/plan.ts";
 import { consolidate } from "./consolidation/consolidate.ts";
 import type { KnownStays } from "./consolidation/known-stays.ts";
 import type { Saving } from "./consolidation/question.ts";
+import type { KnownStuck } from "./known-stuck.ts";
 import { Promises } from "./search-promises.ts";
 import { type DueNode, gather, type Questions } from "./search-questions.ts";
 import { Prices } from "./search-prices.ts";
@@ -42,6 +43,7 @@ export type MoveSearchInput = {
   /** Somebody else needs the packing picture: what was found so far is the answer. */
   readonly isStopped: () => boolean;
   readonly known: KnownStays;
+  readonly stuck: KnownStuck;
 };
 
 export function* searchMoves(input: MoveSearchInput): Generator<void, MovesFound> {
@@ -77,7 +79,7 @@ class MoveRun {
   }
 
   *answers(): Generator<void, MovesFound> {
-    const { picture, context, effort, isStopped } = this.#input;
+    const { picture, context, effort } = this.#input;
     const questions = yield* gather({ picture, context, prices: this.#prices }, effort);
     const isAsked = askedAgain(questions);
     for (const found of picture.standingMoves()) {
@@ -90,10 +92,7 @@ class MoveRun {
     const unanswered: string[] = [];
     for (const [batch, actions] of questions.plans) yield* this.#judgeAgain(batch, actions, questions);
     for (const actions of questions.comingPlans.values()) yield* this.#reserve(actions, questions);
-    for (const one of questions.due) {
-      if (isStopped()) unanswered.push(one.candidate.node.name);
-      else yield* this.#place(one, questions);
-    }
+    yield* this.#placeAll(questions, unanswered);
     const stays = new Map<string, Stay>();
     for (const { uid } of questions.unpriced) stays.set(uid, this.#stay(uid, "nobody knows what it costs"));
     yield* this.#consolidated(questions, { stays, unanswered });
@@ -135,6 +134,27 @@ class MoveRun {
     for (const name of trial.places().values()) this.#targets.add(name);
   }
 
+  /** Who had no place, and to whom nothing that has come since could be of use, is not tried again. */
+  *#placeAll(questions: Questions, unanswered: string[]): Generator<void, void> {
+    const { packing, picture, effort, isStopped, stuck } = this.#input;
+    if (questions.due.length === 0) return;
+    if (this.#at >= stuck.completeAt + completeEveryMs) stuck.forget(this.#at);
+    yield* stuck.begin(
+      packing,
+      questions.targets.filter(name => this.#isFree(name)),
+      effort,
+    );
+    for (const one of questions.due) {
+      const { name, uid } = one.candidate.node;
+      if (isStopped()) unanswered.push(name);
+      else if (picture.moveOf(uid) !== undefined && stuck.isStill(name, packing, effort)) {
+        this.#completeAt = stuck.completeAt + completeEveryMs;
+      } else yield* this.#place(one, questions);
+      yield;
+    }
+    stuck.end(packing, this.#gone);
+  }
+
   /** Others that are due as well take its pods only if nobody else can: they would have to move again. */
   *#place({ candidate, reason }: DueNode, questions: Questions): Generator<void, void> {
     const { node, pool } = candidate;
@@ -151,16 +171,18 @@ class MoveRun {
       this.#arrange(questions.targets, [node]);
       answer = yield* trial.anywhere();
     }
-    const { newNodes, unplaced } = answer;
-    this.#note({
-      ...common,
-      claims: unplaced.length > 0 ? [] : newNodes.map(one => this.#planned(one)),
-      stuck: unplaced.map(({ pod, reason: why }) => ({ pod: podKey(pod), short: shortForm(why) })),
-      places: trial.places(),
-      podCount: trial.podCount,
-    });
-    if (unplaced.length > 0) this.#dropLast();
-    else trial.keep();
+    const { podCount } = trial;
+    const stuck = answer.unplaced.map(({ pod, reason: why }) => ({ pod: podKey(pod), short: shortForm(why) }));
+    if (stuck.length > 0) {
+      this.#dropLast();
+      this.#input.stuck.note(node.name, this.#input.packing);
+      // It rests on no place: those that others of its pods would have had may come and go.
+      this.#note({ ...common, claims: [], stuck, places: new Map(), podCount });
+      return;
+    }
+    const claims = answer.newNodes.map(one => this.#planned(one));
+    this.#note({ ...common, claims, stuck, places: trial.places(), podCount });
+    trial.keep();
   }
 
   *#consolidated(
@@ -171,27 +193,34 @@ class MoveRun {
     const { termsByPool, targets, youngOnes } = questions;
     const savers = this.#notPutOff(questions, stays);
     if (savers.length === 0) return;
-    const isFree = (name: string) => !this.#gone.has(packing.hosts.indexByName.get(name) ?? -1);
     const takers = savers.filter(({ name }) => this.#targets.has(name));
     for (const { uid } of takers.flatMap(({ name }) => picture.node(name) ?? [])) {
       stays.set(uid, this.#stay(uid, "it takes pods of other nodes"));
     }
     const question = {
-      candidates: savers.filter(({ name }) => isFree(name) && !this.#targets.has(name)),
+      candidates: savers.filter(({ name }) => this.#isFree(name) && !this.#targets.has(name)),
       termsByPool,
-      targets: targets.filter(name => isFree(name) && !youngOnes.has(name)),
+      targets: targets.filter(name => this.#isFree(name) && !youngOnes.has(name)),
       spotToSpot: context.settings.spotToSpot === true,
       waiting,
     };
     if (this.#at >= known.completeAt + completeEveryMs) known.forget(this.#at);
     const verdict = yield* consolidate(packing, question, { effort, isStopped, known });
-    if (verdict.judgedCount < question.candidates.length) this.#completeAt = known.completeAt + completeEveryMs;
+    if (verdict.judgedCount < question.candidates.length) {
+      const completeAt = known.completeAt + completeEveryMs;
+      this.#completeAt = Math.min(this.#completeAt ?? completeAt, completeAt);
+    }
     for (const saving of verdict.savings) this.#noteSaving(saving);
     for (const [name, short] of verdict.stays) {
       const node = picture.node(name);
       if (node !== undefined) stays.set(node.uid, this.#stay(node.uid, short));
     }
     unanswered.push(...verdict.unanswered);
+  }
+
+  /** Not on its way out by what was found before. */
+  #isFree(name: string): boolean {
+    return !this.#gone.has(this.#input.packing.hosts.indexByName.get(name) ?? -1);
   }
 
   #notPutOff({ savers, unrest }: Questions, stays: Map<string, Stay>): Questions["savers"] {

@@ -59,6 +59,7 @@ type TypeInput = {
   cpu?: number;
   price?: number;
   zones?: string[];
+  capacityType?: string;
   requirements?: InstanceType["requirements"];
   /** Zones where it is sold out. */
   unavailable?: string[];
@@ -66,7 +67,14 @@ type TypeInput = {
 
 export function aType(
   name: string,
-  { cpu = 4, price = cpu, zones = ["a", "b", "c"], requirements = [], unavailable = [] }: TypeInput = {},
+  {
+    cpu = 4,
+    price = cpu,
+    zones = ["a", "b", "c"],
+    capacityType = "on-demand",
+    requirements = [],
+    unavailable = [],
+  }: TypeInput = {},
 ): InstanceType {
   const amounts = { cpu: `${cpu}`, memory: `${cpu * 2}Gi`, pods: "110" };
   return {
@@ -74,13 +82,13 @@ export function aType(
     requirements: [
       { key: instanceTypeKey, operator: "In", values: [name] },
       { key: zoneKey, operator: "In", values: zones },
-      { key: capacityTypeKey, operator: "In", values: ["on-demand"] },
+      { key: capacityTypeKey, operator: "In", values: [capacityType] },
       ...requirements,
     ],
     offerings: zones.map(zone => ({
       requirements: [
         { key: zoneKey, operator: "In", values: [zone] },
-        { key: capacityTypeKey, operator: "In", values: ["on-demand"] },
+        { key: capacityTypeKey, operator: "In", values: [capacityType] },
       ],
       price,
       available: !unavailable.includes(zone),

@@ -46,6 +46,7 @@ function told({ savings, stays }: Verdict): Record<string, string> {
   return Object.fromEntries([...gone, ...stays]);
 }
 
+const fewTypes = "its pods could go onto 1 types of cheaper spot nodes, where 15 are wanted to choose from";
 const dearer = "nothing that is cheaper could take its pods";
 const takes = "it takes pods of other nodes";
 
@@ -223,11 +224,22 @@ describe("consolidation", () => {
     expect(told(asked({ bound }, { candidates: [candidate("a")] }))).toEqual({ a: "pod stuck would have no place" });
   });
 
-  test("spot nodes are replaced only where that is wanted", () => {
+  test("of two of a kind into one neither is replaced: one goes onto the other", () => {
+    const bound = [...podsOn("a", "1"), ...podsOn("b", "1"), ...podsOn("c", "4")];
+    const only = aPool("p", { instanceTypes: [aType("four")] });
+    expect(told(asked({ bound, pools: [only] }, {}))).toEqual({ a: "goes for nothing", b: takes, c: dearer });
+  });
+
+  test.each<[string, string | undefined, boolean, string]>([
+    ["spot by spot, unless that is wanted", "spot", false, "spot nodes are not replaced by spot nodes"],
+    ["spot by spot where it is wanted, of fewer than 15 types", "spot", true, fewTypes],
+    ["spot by what is cheaper on demand", undefined, false, "goes for two"],
+    ["spot by what is reserved", "reserved", false, "goes for two"],
+  ])("replaces %s", (_, kind, spotToSpot, becomes) => {
     const bound = podsOn("a", "1");
-    const question = { candidates: [candidate("a", 4, { isSpot: true })], targets: [] };
-    expect(told(asked({ bound }, question))).toEqual({ a: "spot nodes are not replaced" });
-    expect(told(asked({ bound }, { ...question, spotToSpot: true }))).toEqual({ a: "goes for two" });
+    const question = { candidates: [candidate("a", 4, { isSpot: true })], targets: [], spotToSpot };
+    const two = aType("two", { cpu: 2, ...(kind === undefined ? {} : { capacityType: kind }) });
+    expect(told(asked({ bound, pools: [aPool("p", { instanceTypes: [two] })] }, question))).toEqual({ a: becomes });
   });
 });
 
@@ -281,6 +293,20 @@ describe("what a new node may become", () => {
     expect(node).toMatchObject({ requirements: [{ key: capacityTypeKey, operator: "In", values: ["spot"] }] });
   });
 
+  test("reserved before all else, whatever the others cost", () => {
+    const reserved = (price: number) => {
+      const type = sold("t", 1, 3);
+      const [offer] = type.offerings;
+      const requirements = [{ key: capacityTypeKey, operator: "In" as const, values: ["reserved"] }];
+      return { ...type, offerings: [...type.offerings, ...(offer ? [{ ...offer, requirements, price }] : [])] };
+    };
+    const found = new Replacements([aPool("p", { instanceTypes: [reserved(0.1)] })]).withinPrice(
+      [aNewNode(["t"], 0.1)],
+      { most: 0.5, isForSpot: true },
+    );
+    expect(found).toMatchObject([{ price: 0.1, requirements: [{ key: capacityTypeKey, values: ["reserved"] }] }]);
+  });
+
   test("on demand, if that was asked for", () => {
     expect(narrowed(3.3, [onDemand])).toBe(dearer);
     expect(narrowed(3.31, [onDemand])).toBe("t");
@@ -303,6 +329,7 @@ describe("what a new node may become", () => {
     const found = new Replacements([aPool("p", { instanceTypes: types })]).withinPrice([aNewNode(names, 1)], {
       most: 3,
       isForSpot: true,
+      spotToSpot: true,
     });
     expect(typeof found === "string" ? found : found[0]?.instanceTypes.length).toBe(becomes);
   });
@@ -313,7 +340,7 @@ describe("what a new node may become", () => {
     const wide = (minValues: number) =>
       aPool("p", { instanceTypes: types, requirements: [{ key, operator: "Exists" as const, minValues }] });
     const counts = [10, 18, 21].map(minValues => {
-      const spending = { most: 3, isForSpot: true };
+      const spending = { most: 3, isForSpot: true, spotToSpot: true };
       const node = aNewNode(
         types.map(({ name }) => name),
         1,

@@ -75,9 +75,8 @@ function exchanged(
     const [stuck] = unplaced;
     if (stuck !== undefined) return `pod ${stuck.pod.metadata.name} would have no place`;
     const isForSpot = nodes.every(({ isSpot }) => isSpot);
-    if (isForSpot && newNodes.length > 0 && !question.spotToSpot) return "spot nodes are not replaced";
     const before = priceOf(nodes);
-    const cheaper = replacements.withinPrice(newNodes, { most: before, isForSpot });
+    const cheaper = replacements.withinPrice(newNodes, { most: before, isForSpot, spotToSpot: question.spotToSpot });
     if (typeof cheaper === "string") return cheaper;
     const after = cheaper.reduce((sum, { price }) => sum + price, 0);
     const saving: Saving = {

@@ -6,9 +6,9 @@ import type { Pod } from "../../../api/pod.ts";
 import type { Instant } from "../../../api/time.ts";
 import type { Effort } from "../../packing/effort.ts";
 import type { Picture } from "../../packing/picture.ts";
-import type { ExistingNode } from "../../packing/problem.ts";
 import { type Amounts, cpu, memory } from "../../packing/resources.ts";
 import { needsPlace } from "../../packing/what-if.ts";
+import { Rooms, roomAt } from "../rooms.ts";
 import { Offered } from "./offered.ts";
 import type { Candidate, Question, Terms } from "./question.ts";
 
@@ -23,15 +23,7 @@ type Known = {
   /** Of the cheapest machine that would take those. */
   readonly price: number;
   /** When it was judged. */
-  readonly pass: number;
-};
-
-/** Of a node that may take pods. */
-type Room = {
-  readonly index: number;
-  readonly node: ExistingNode | undefined;
-  free: Amounts;
-  readonly grownIn: number;
+  readonly look: number;
 };
 
 type Around = { readonly picture: Picture; readonly question: Question; readonly effort: Effort };
@@ -47,11 +39,8 @@ export class KnownStays {
   readonly #stays = new Map<string, Known>();
   /** Of the look that is under way. */
   readonly #noted = new Map<string, Known>();
-  #rooms = new Map<string, Room>();
-  /** The latest first. */
-  #grown: readonly Room[] = [];
+  readonly #rooms = new Rooms();
   #offered: Offered | undefined;
-  #pass = 0;
   #isCutShort = false;
   #completeAt: Instant = Number.NEGATIVE_INFINITY;
 
@@ -75,18 +64,8 @@ export class KnownStays {
     const offered = new Offered(picture.pools);
     if (this.#offered?.isSame(offered) !== true) this.#stays.clear();
     this.#offered = offered;
-    this.#pass++;
     this.#noted.clear();
-    const rooms = new Map<string, Room>();
-    for (const name of targets) {
-      rooms.set(name, this.#roomOf(picture, name));
-      effort.work += 0.5;
-      if (rooms.size % 256 === 0) yield;
-    }
-    this.#rooms = rooms;
-    this.#grown = [...rooms.values()].sort((a, b) => b.grownIn - a.grownIn);
-    effort.work += rooms.size * 0.2;
-    yield;
+    yield* this.#rooms.begin(picture, targets, effort);
   }
 
   /** What was said before of one of whom nothing has changed. */
@@ -109,8 +88,8 @@ export class KnownStays {
     const most = isSpot && !question.spotToSpot ? Number.MIN_VALUE : Math.min(known.price, price);
     const rest = known.sum.slice();
     let left = known.left;
-    for (const { grownIn, index } of this.#grown) {
-      if (grownIn <= known.pass || left.length === 0) return false;
+    for (const index of this.#rooms.grownSince(known.look)) {
+      if (left.length === 0) return false;
       const others = notTakenBy(roomAt(picture, index), left, rest);
       effort.work += 0.05 * left.length;
       if (others.length === left.length) continue;
@@ -142,37 +121,16 @@ export class KnownStays {
       left,
       sum,
       price: this.#offered?.cheapestFor(sum) ?? 0,
-      pass: this.#pass,
+      look: this.#rooms.look,
     });
   }
 
-  /** While what was found is still laid over the picture: should it come to nothing, the room that it took has grown. */
+  /** While what was found is still laid over the picture. */
   end(picture: Picture, { gone, isWhole, goes }: End): void {
     for (const [name, known] of this.#noted) if (!goes(known.candidate)) this.#stays.set(name, known);
     this.#isCutShort = !isWhole;
-    for (const [name, room] of this.#rooms) {
-      if (gone.has(room.index)) this.#rooms.delete(name);
-      else room.free = roomAt(picture, room.index);
-    }
+    this.#rooms.end(picture, gone);
   }
-
-  #roomOf(picture: Picture, name: string): Room {
-    const { hosts } = picture;
-    const index = hosts.indexByName.get(name) ?? -1;
-    const free = roomAt(picture, index);
-    const node = hosts.nodes[index];
-    const before = this.#rooms.get(name);
-    const isGrown =
-      before === undefined ||
-      free.some((amount, r) => amount > (before.free[r] ?? 0)) ||
-      (before.node !== node && rulesOf(before.node) !== rulesOf(node));
-    return { index, node, free, grownIn: isGrown ? this.#pass : before.grownIn };
-  }
-}
-
-/** A copy. */
-function roomAt({ hosts: { free, stride } }: Picture, index: number): Amounts {
-  return free.slice(index * stride, (index + 1) * stride);
 }
 
 /** Those that find no place in the room; the others are taken off the rest. */
@@ -206,10 +164,4 @@ function isLike(one: Candidate, other: Candidate): boolean {
 // What all nodes of the pool come to is otherwise every time, and turns the balance late enough.
 function isAsStrict(one: Terms | undefined, other: Terms | undefined): boolean {
   return one?.isBalanced === other?.isBalanced && one?.minSavings === other?.minSavings;
-}
-
-/** What of a node lets pods run there, beside its room. */
-function rulesOf(existing: ExistingNode | undefined): string {
-  const { metadata, spec } = existing?.node ?? {};
-  return JSON.stringify([metadata?.labels, spec?.taints, spec?.unschedulable]);
 }

@@ -13,16 +13,21 @@ import { allows, overlaps } from "../../packing/value-set.ts";
 const spotTypesMin = 15;
 
 const dearer = "nothing that is cheaper could take its pods";
-const spotOnly: NodeRequirement = { key: capacityTypeKey, operator: "In", values: ["spot"] };
+/** What a provider that may choose takes first: a reservation is paid for, and spot is cheaper than on demand. */
+const takenFirst = ["reserved", "spot"] as const;
+const only = (kind: string): NodeRequirement => ({ key: capacityTypeKey, operator: "In", values: [kind] });
 
 export type Spending = {
   /** What all new nodes together must cost less than. */
   readonly most: number;
   /** They would take the place of spot nodes. */
   readonly isForSpot: boolean;
+  /** Which spot nodes may do; false unless said. */
+  readonly spotToSpot?: boolean;
 };
 
-type Offered = { readonly sets: SetByKey; readonly price: number; readonly isSpot: boolean };
+type Offered = { readonly sets: SetByKey; readonly price: number; readonly kind: Kind | undefined };
+type Kind = (typeof takenFirst)[number];
 type Priced = { readonly type: InstanceType; readonly price: number };
 
 export class Replacements {
@@ -48,21 +53,23 @@ export class Replacements {
     return narrowed;
   }
 
-  #narrowed(node: NewNode, { most, isForSpot }: Spending): NewNode | string {
+  #narrowed(node: NewNode, { most, isForSpot, spotToSpot = false }: Spending): NewNode | string {
     const { pool, types } = this.#poolByName.get(node.pool) ?? {};
     const open = setsOfRequirements(node.requirements);
     const possible = node.instanceTypes.flatMap(name => types?.get(name) ?? []);
-    // A provider that may choose takes spot: then nothing else is left open, so that the price is what was reckoned.
-    const isSpot = possible.some(type => this.#offered(type, open).some(offer => offer.isSpot));
-    const requirements = isSpot
-      ? [...node.requirements.filter(({ key }) => key !== capacityTypeKey), spotOnly]
+    // Then nothing else is left open, so that the price is what was reckoned.
+    const offers = possible.flatMap(type => this.#offered(type, open));
+    const taken = takenFirst.find(kind => offers.some(offer => offer.kind === kind));
+    if (taken === "spot" && isForSpot && !spotToSpot) return "spot nodes are not replaced by spot nodes";
+    const requirements = taken
+      ? [...node.requirements.filter(({ key }) => key !== capacityTypeKey), only(taken)]
       : node.requirements;
-    const sets = isSpot ? setsOfRequirements(requirements) : open;
+    const sets = taken ? setsOfRequirements(requirements) : open;
     const kept = possible.flatMap((type): Priced[] => {
       const prices = this.#offered(type, sets).map(offer => offer.price);
       return prices.length > 0 && Math.max(...prices) < most ? [{ type, price: Math.min(...prices) }] : [];
     });
-    const isSpotToSpot = isForSpot && isSpot;
+    const isSpotToSpot = isForSpot && taken === "spot";
     if (isSpotToSpot && kept.length < spotTypesMin)
       return `its pods could go onto ${kept.length} types of cheaper spot nodes, where ${spotTypesMin} are wanted to choose from`;
     const cut = isSpotToSpot ? kept.slice(0, spotTypesMin) : kept;
@@ -80,7 +87,8 @@ export class Replacements {
       all = type.offerings.flatMap(({ available, requirements, price }): Offered[] => {
         const sets = setsOfRequirements(requirements);
         const capacity = sets.get(capacityTypeKey);
-        return available ? [{ sets, price, isSpot: capacity !== undefined && allows(capacity, "spot") }] : [];
+        const kind = capacity && takenFirst.find(one => allows(capacity, one));
+        return available ? [{ sets, price, kind }] : [];
       });
       this.#offeredByType.set(type, all);
     }
