@@ -3,7 +3,7 @@
 
 import { apiVersionOf, type Manifest } from "../api/meta.ts";
 import { formatMicroTime } from "../api/time.ts";
-import type { Command, Outcome } from "../decide/decision.ts";
+import type { Command, LeaseTaking, Outcome } from "../decide/decision.ts";
 import { nodeOfLease } from "../api/node-health-check-contract.ts";
 import { done, type Execution } from "./execution.ts";
 import { isAlreadyExists, isNotFound } from "./outcome.ts";
@@ -12,15 +12,15 @@ import { leases, namespaces } from "./resources.ts";
 
 type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
 
-export async function takeNodeLease(command: Of<"take-node-lease">, execution: Execution): Promise<Outcome> {
-  const { over } = command;
-  return over === undefined ? create(command, execution) : renew({ ...command, over }, execution);
+export async function takeNodeLease(taking: LeaseTaking, execution: Execution): Promise<Outcome> {
+  const { over } = taking;
+  return over === undefined ? create(taking, execution) : renew({ ...taking, over }, execution);
 }
 
-async function create({ lease, node, ...command }: Of<"take-node-lease">, execution: Execution): Promise<Outcome> {
+async function create({ lease, node, ...taking }: LeaseTaking, execution: Execution): Promise<Outcome> {
   const { api, picture, clock } = execution;
   const now = formatMicroTime(clock.now());
-  const { holder: holderIdentity, durationSeconds: leaseDurationSeconds } = command;
+  const { holder: holderIdentity, durationSeconds: leaseDurationSeconds } = taking;
   const manifest: Manifest = {
     apiVersion: apiVersionOf(leases),
     kind: leases.kind,
@@ -51,7 +51,7 @@ async function createNamespace(name: string, { api }: Execution): Promise<void> 
   });
 }
 
-type Renewal = Of<"take-node-lease"> & { over: NonNullable<Of<"take-node-lease">["over"]> };
+type Renewal = LeaseTaking & { over: NonNullable<LeaseTaking["over"]> };
 
 async function renew({ lease, over, holder, durationSeconds }: Renewal, execution: Execution): Promise<Outcome> {
   const { api, picture, clock } = execution;

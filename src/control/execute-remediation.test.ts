@@ -8,13 +8,25 @@ import { formatMicroTime, formatTime } from "../api/time.ts";
 import { HealthCounts } from "../decide/brake-counts.ts";
 import type { Command } from "../decide/decision.ts";
 import { unstamped } from "../decide/ledger.ts";
-import { leases } from "./resources.ts";
+import { ApiError, type Status } from "../api/status.ts";
+import { leases, namespaces } from "./resources.ts";
 
 const { actions, nodes } = resources;
 const time = "2026-01-01T00:00:00Z";
 const { resource } = replaceRemediations;
 const kind = { apiVersion: apiVersionOf(resource), kind: resource.kind };
 const timedOutKey = "remediation.medik8s.io/nhc-timed-out";
+
+const aNamespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "medik8s-leases" } };
+const forbidden: Status = {
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Failure",
+  code: 403,
+  reason: "Forbidden",
+  message: "not for you",
+};
 
 /** A sick node, the check that asks for it, and the entry in the ledger that allows it. */
 class Case {
@@ -130,6 +142,54 @@ describe("create-remediation", () => {
     expect(await execution.execute(one.creation)).toEqual({ result: "done" });
     expect(calls).toEqual(["get nodes n", "get leases n", "create replaceremediations"]);
     expect(execution.picture.checks.remediation({ ...kind, name: "n" })?.nodeName).toBe("n");
+  });
+
+  describe("with the lease on the node", () => {
+    const taking = () => {
+      const lease = { name: "node-n", namespace: "medik8s-leases" };
+      return { ...one.creation, takes: { lease, node: one.node, holder: "web", durationSeconds: 660 } };
+    };
+
+    test("takes it after the judgement and before the object is made", async () => {
+      const calls: string[] = [];
+      await execution.settle(execution.server.create(namespaces, {}, aNamespace));
+      execution.interfere = call => void calls.push(call);
+      expect(await execution.execute(taking())).toEqual({ result: "done" });
+      expect(calls).toEqual(["get nodes n", "get leases n", "create leases", "create replaceremediations"]);
+      expect(execution.picture.checks.lease("n")).toMatchObject({ holder: "web", durationMs: 660_000 });
+    });
+
+    test("makes nothing where somebody was quicker, and sees who", async () => {
+      await execution.execute({ ...taking(), takes: { ...taking().takes, holder: "another" } });
+      await execution.settle(execution.server.delete(resource, { name: "n" }));
+      expect(await execution.execute(taking())).toEqual({ result: "stale" });
+      expect(await one.found).toBeUndefined();
+      expect(execution.picture.checks.lease("n")).toMatchObject({ holder: "another" });
+    });
+
+    test("makes nothing where it may not be taken, and says so", async () => {
+      execution.interfere = call => {
+        if (call === "create leases") throw new ApiError(forbidden);
+      };
+      expect(await execution.execute(taking())).toMatchObject({
+        result: "refused",
+        reason: "Forbidden",
+        message: "Lease medik8s-leases/node-n could not be taken: not for you",
+      });
+      expect(await one.found).toBeUndefined();
+    });
+
+    test("makes nothing under one that has gone since it was seen", async () => {
+      const takes = { ...taking().takes, over: { uid: "gone", resourceVersion: "7" } };
+      expect(await execution.execute({ ...taking(), takes })).toEqual({ result: "stale" });
+      expect(await one.found).toBeUndefined();
+    });
+
+    test("leaves it where the node is well by now", async () => {
+      await one.heal();
+      await execution.execute(taking());
+      expect(execution.picture.checks.lease("n")).toBeUndefined();
+    });
   });
 
   test("sent twice is one object; one whose answer was lost is found", async () => {

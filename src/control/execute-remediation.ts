@@ -1,10 +1,10 @@
 // Commands on remediations of whatever kind. One is made only after node and kubelet's lease were read live and judged
-// once more; its name says what it is for, so that it is made once however often it is asked for.
+// once more, and under the lease of those who remediate; its name says what it is for, so that it is made once however often it is asked for.
 
 import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
 import { nodeNameKey } from "../api/node-health-check-contract.ts";
 import { formatTime, type Instant } from "../api/time.ts";
-import type { Command, Context, ObjectTarget, Outcome } from "../decide/decision.ts";
+import type { Command, Context, LeaseTaking, ObjectTarget, Outcome } from "../decide/decision.ts";
 import { isUnderWay, remediationVeto } from "../decide/health-check/holds.ts";
 import { healthOf, isUnhealthy } from "../decide/health-check/node-health.ts";
 import { unstamped } from "../decide/ledger.ts";
@@ -14,8 +14,9 @@ import type { ActionView } from "../snapshot/views.ts";
 import { updateAction } from "./execute-action.ts";
 import { doubt, isOver, readLive, seenAction } from "./execute-start.ts";
 import { alreadySo, done, type Execution, overLive } from "./execution.ts";
+import { takeNodeLease } from "./execute-node-lease.ts";
 import { machineOwner } from "./machine-owner.ts";
-import { isAlreadyExists, isNotFound } from "./outcome.ts";
+import { isAlreadyExists, isNotFound, outcomeOf } from "./outcome.ts";
 import { keyOf, metadataBody, patchBound, statusBody } from "./patch.ts";
 
 type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
@@ -78,12 +79,12 @@ function contextOf({ picture, settings, epoch, remembering }: Execution, now: In
   return remembering?.(context) ?? { ...context, vetoes: [remediationVeto(context)] };
 }
 
-async function create(
-  { resource, manifest, node }: Of<"create-remediation">,
-  live: Live,
-  execution: Execution,
-): Promise<Outcome> {
+async function create(command: Of<"create-remediation">, live: Live, execution: Execution): Promise<Outcome> {
+  const { resource, manifest, node, takes } = command;
   const { api } = execution;
+  // Nothing is made before the lease is ours.
+  const taken = takes === undefined ? done : await taking(takes, execution);
+  if (taken.result !== "done") return taken;
   const { name, namespace, ownerReferences = [] } = manifest.metadata;
   const owners = [...ownerReferences, ...(await machineOwner(live.node, namespace, execution))];
   const made = { ...manifest, metadata: { ...manifest.metadata, ownerReferences: owners } };
@@ -99,6 +100,20 @@ async function create(
   if (isSame(found, manifest.metadata, node.name)) return alreadySo;
   const message = `${resource.kind} ${name} is there already and is somebody else's.`;
   return { result: "refused", reason: "AlreadyExists", message };
+}
+
+async function taking(takes: LeaseTaking, execution: Execution): Promise<Outcome> {
+  try {
+    return await takeNodeLease(takes, execution);
+  } catch (error) {
+    const outcome = outcomeOf(error);
+    const { namespace, name } = takes.lease;
+    // It has gone since: the rule looks again.
+    if (outcome.result === "already-so") return { result: "stale" };
+    return "message" in outcome
+      ? { ...outcome, message: `Lease ${namespace}/${name} could not be taken: ${outcome.message}` }
+      : outcome;
+  }
 }
 
 /** A 404 to a create says that the kind or the namespace is not there, not that all is as it should be. */

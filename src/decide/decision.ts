@@ -130,13 +130,23 @@ export type CommandKind = Command["kind"];
 /** An object of a kind that is known only by its name. */
 export type ObjectTarget = Target & { readonly resource: Resource };
 
+/** Taken, taken over once it has run out, or renewed: only over the version that was seen, or where there was none. */
+export type LeaseTaking = {
+  readonly lease: { readonly name: string; readonly namespace: string };
+  /** Owns the lease, so that it goes with the node. */
+  readonly node: Target;
+  readonly holder: string;
+  readonly durationSeconds: number;
+  readonly over?: { readonly uid: string; readonly resourceVersion: string };
+};
+
 /** What health checks ask for, beside what everybody may. */
 export type RemediationCommand = { readonly why: string } & (
   | { readonly kind: "delete-remediation"; readonly remediation: ObjectTarget }
   /**
    * Reads node, lease and action live and judges once more (`stillHolds`; for an action that has not begun, what holds
-   * its starts too), then creates the object. One of that name that is there already is as good if check and node are the
-   * same: its name says what it is for, so that it is made once.
+   * its starts too), then takes the lease and creates the object. One of that name that is there already is as good if
+   * check and node are the same: its name says what it is for, so that it is made once.
    */
   | {
       readonly kind: "create-remediation";
@@ -144,6 +154,8 @@ export type RemediationCommand = { readonly why: string } & (
       readonly manifest: Manifest & { metadata: { name: string } };
       readonly node: Target;
       readonly action: Target;
+      /** Absent: it is held. */
+      readonly takes?: LeaseTaking;
     }
   /** Of our own kinds. Metadata first, then status. */
   | {
@@ -158,16 +170,7 @@ export type RemediationCommand = { readonly why: string } & (
       readonly remediation: ObjectTarget;
       readonly annotations: Readonly<Record<string, string | null>>;
     }
-  /** Taken, taken over once it has run out, or renewed: only over the version that was seen, or where there was none. */
-  | {
-      readonly kind: "take-node-lease";
-      readonly lease: { readonly name: string; readonly namespace: string };
-      /** Owns the lease, so that it goes with the node. */
-      readonly node: Target;
-      readonly holder: string;
-      readonly durationSeconds: number;
-      readonly over?: { readonly uid: string; readonly resourceVersion: string };
-    }
+  | ({ readonly kind: "take-node-lease" } & LeaseTaking)
   /** With uid and version as preconditions, so that only our own is given back. */
   | {
       readonly kind: "release-node-lease";

@@ -28,37 +28,34 @@ const waitsOf = ({ commands }: Decision) =>
   commands.map(command => (command.kind === "update-action" && command.progress?.waitingFor?.reason) || command.kind);
 
 describe("a start", () => {
-  test("takes the lease first, for the time of the step and a minute", () => {
+  test("takes the lease with it, for the time of the step and a minute", () => {
     const { commands } = decide({ actions: [remediating(web)] });
     expect(commands).toMatchObject([
       {
-        kind: "take-node-lease",
-        lease: { name: "node-n0", namespace: "medik8s-leases" },
-        node: { name: "n0", uid: "n0-uid" },
-        holder: leaseHolder("web"),
-        durationSeconds: 660,
+        kind: "create-remediation",
+        takes: {
+          lease: { name: "node-n0", namespace: "medik8s-leases" },
+          node: { name: "n0", uid: "n0-uid" },
+          holder: leaseHolder("web"),
+          durationSeconds: 660,
+        },
       },
     ]);
   });
 
-  test("says that the lease cannot be had, on the entry too, and tries again", () => {
-    const failure = { at: at("59m"), retryAt: at("61m"), count: 3, reason: "Forbidden", message: "not for you" };
-    const found = decide({ actions: [remediating(web)], failures: { "node-lease/node-n0": failure } });
-    const message = "Lease medik8s-leases/node-n0 could not be taken: not for you";
-    expect(found.refusals).toMatchObject([{ code: "write-failed", message }]);
-    expect(found.commands).toMatchObject([
-      { kind: "take-node-lease" },
-      { kind: "update-action", progress: { waitingFor: { reason: "WriteFailed", message } } },
-    ]);
+  test("takes none that it holds", () => {
+    const [command] = commandsOf(decide({ actions: [remediating(web)], leases: [aLease("n0")] }), "create-remediation");
+    expect(command).toBeDefined();
+    expect(command?.takes).toBeUndefined();
   });
 
   test("takes over a lease that has run out, by its version", () => {
     const lease = aLease("n0", { holder: "gone", renewedAt: t0, resourceVersion: "7" });
-    const [command] = commandsOf(decide({ actions: [remediating(web)], leases: [lease] }), "take-node-lease");
-    expect(command?.over).toEqual({ uid: lease.uid, resourceVersion: "7" });
+    const [command] = commandsOf(decide({ actions: [remediating(web)], leases: [lease] }), "create-remediation");
+    expect(command?.takes?.over).toEqual({ uid: lease.uid, resourceVersion: "7" });
   });
 
-  test("then makes the object of the template, as the contract says", () => {
+  test("makes the object of the template, as the contract says", () => {
     const labels = { "node-role.kubernetes.io/control-plane": "" };
     const world = { nodes: someNodes(3, 1, { labels }), actions: [remediating(web)], leases: [aLease("n0")] };
     const [command] = commandsOf(decide(world), "create-remediation");

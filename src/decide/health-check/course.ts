@@ -11,9 +11,8 @@ import { patientOf } from "../remediators/patient.ts";
 import type { Objection } from "../safety.ts";
 import { sayWait, startHold } from "../start-hold.ts";
 import { nodeGoing, proposalOf, refused, stepHold } from "./ask.ts";
-import { failedWrite } from "./failed-write.ts";
 import { edited, isGoingOn, isMadeUnderAnother } from "./holds.ts";
-import { giveBack, heldByAnother, takeLease } from "./lease.ts";
+import { giveBack, heldByAnother, renewal, takeLease } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
 import { isUnhealthy } from "./node-health.ts";
 import { targetOf } from "./objects.ts";
@@ -157,8 +156,9 @@ function keepUp(patient: Patient, { step, made }: Running, context: Context): De
   // Somebody else has it since ours ran out: what runs goes on, and theirs is respected.
   const held = heldByAnother(patient, context);
   if (held !== undefined) return { ...nothing, wakeAt: wakesAt(held.until, context.now) };
-  const { command, renewAt } = takeLease(patient, step, context);
-  return { ...nothing, commands: command === undefined ? [] : [command], wakeAt: wakesAt(renewAt, context.now) };
+  const { takes, renewAt } = takeLease(patient, step, context);
+  const commands = takes === undefined ? [] : [renewal(patient, takes)];
+  return { ...nothing, commands, wakeAt: wakesAt(renewAt, context.now) };
 }
 
 function begin(patient: Patient, step: StepView, context: Context): Decision {
@@ -173,14 +173,12 @@ function begin(patient: Patient, step: StepView, context: Context): Decision {
   if (action === undefined) return nothing;
   // While another step runs, it is that one which the entry tells of.
   const isTold = patient.isTerminated || patient.remediations.some(one => isGoingOn(one, check));
-  const says = (hold: Objection | undefined) => (isTold || !hold ? [] : sayWait(action, lasting(hold)));
   if (held !== undefined) {
-    return { ...refused(patient, held), commands: says(held), wakeAt: wakesAt(held.until, context.now) };
+    const commands = isTold ? [] : sayWait(action, lasting(held));
+    return { ...refused(patient, held), commands, wakeAt: wakesAt(held.until, context.now) };
   }
-  const { command, renewAt } = takeLease(patient, step, context);
-  // One after the other: nothing is made before the lease is seen to be ours.
-  if (command !== undefined) return { ...nothing, commands: [command, ...says(failedWrite([command], context))] };
   if (plan === undefined) return nothing;
+  const { takes, renewAt } = takeLease(patient, step, context);
   const { kind, metadata } = plan.manifest;
   const why = `Node ${node.name} is unhealthy by NodeHealthCheck ${check.name}: ${kind} ${metadata.name} is asked for.`;
   return {
@@ -192,6 +190,7 @@ function begin(patient: Patient, step: StepView, context: Context): Decision {
         ...plan,
         node: { name: node.name, uid: node.uid },
         action: { name: action.name, uid: action.uid },
+        ...(takes === undefined ? {} : { takes }),
       },
     ],
     wakeAt: wakesAt(renewAt, context.now),

@@ -1,10 +1,10 @@
-// The lease on a node by which those who work on it keep out of one another's way: taken before a remediation is made,
-// renewed while it runs, given back when it is over. Held by another, it stops a start.
+// The lease on a node by which those who work on it keep out of one another's way: taken right before a remediation is
+// made, renewed while it runs, given back when it is over. Held by another, it stops a start.
 
 import { leaseHolder, nodeLeaseName, nodeLeaseNamespace } from "../../api/node-health-check-contract.ts";
 import { formatTime, type Instant, type Millis, minuteMs, secondMs } from "../../api/time.ts";
 import type { NodeLeaseView, StepView } from "../../snapshot/check-views.ts";
-import type { Context, RemediationCommand } from "../decision.ts";
+import type { Context, LeaseTaking, RemediationCommand } from "../decision.ts";
 import type { Objection } from "../safety.ts";
 import type { Patient } from "./words.ts";
 
@@ -33,16 +33,14 @@ export function takeLease(
   { node, check }: Case,
   step: StepView,
   { picture: { checks }, now }: Context,
-): { readonly command?: RemediationCommand; readonly renewAt?: Instant } {
+): { readonly takes?: LeaseTaking; readonly renewAt?: Instant } {
   const lease = checks.lease(node.name);
   const durationMs = (step.timeoutMs ?? usualMs) + bufferMs;
   const isHeld = lease !== undefined && isOurs(lease, check.name) && isValid(lease, now);
   const renewAt = lease && lease.renewedAt + lease.durationMs / 2;
   if (isHeld && lease.durationMs >= durationMs && renewAt !== undefined && renewAt > now) return { renewAt };
   return {
-    command: {
-      kind: "take-node-lease",
-      why: `NodeHealthCheck ${check.name} works on node ${node.name}.`,
+    takes: {
       lease: keyOf(node.name),
       node: { name: node.name, uid: node.uid },
       holder: leaseHolder(check.name),
@@ -50,6 +48,11 @@ export function takeLease(
       ...(lease === undefined ? {} : { over: { uid: lease.uid, resourceVersion: lease.resourceVersion } }),
     },
   };
+}
+
+/** While a remediation runs. */
+export function renewal({ node, check }: Case, takes: LeaseTaking): RemediationCommand {
+  return { kind: "take-node-lease", why: `NodeHealthCheck ${check.name} works on node ${node.name}.`, ...takes };
 }
 
 /** Ours, and nothing is left to be done under it. */

@@ -12,7 +12,7 @@ import { ClusterPicture } from "../../snapshot/cluster-picture.ts";
 import type { ActionView, ConditionView, NodeView } from "../../snapshot/views.ts";
 import { ledgerRule } from "../actions.ts";
 import { arbitrate } from "../arbitrate.ts";
-import type { ActionProgress, Command, Context, Decision } from "../decision.ts";
+import type { ActionProgress, Command, Context, Decision, LeaseTaking } from "../decision.ts";
 import { decideCheck } from "./check.ts";
 import { controlPlaneLimit, remediationVeto } from "./holds.ts";
 import { decideCheckedNode } from "./node.ts";
@@ -190,6 +190,7 @@ class World {
       case "create-remediation": {
         const made = created(command.manifest, this.now);
         if (this.objects.has(`${made.kind}/${made.name}`)) throw new Error(`${made.kind} ${made.name} is made twice`);
+        if (command.takes !== undefined) this.#takeLease(command.takes);
         return this.putObject({ ...made, uid: `${made.name}-${this.#next++}` }, undefined);
       }
       case "annotate-remediation":
@@ -206,20 +207,8 @@ class World {
         );
         return;
       }
-      case "take-node-lease": {
-        const { node, holder, durationSeconds } = command;
-        const lease = {
-          nodeName: node.name,
-          uid: `lease-${node.name}`,
-          resourceVersion: `${this.#next++}`,
-          holder,
-          durationMs: durationSeconds * secondMs,
-          renewedAt: this.now,
-        };
-        assertSeen(command.over?.resourceVersion, this.leases.get(node.name));
-        this.leases.set(node.name, lease);
-        return this.checks.replaceLease(node.name, lease);
-      }
+      case "take-node-lease":
+        return this.#takeLease(command);
       case "release-node-lease":
         return this.#release(command);
       case "update-check":
@@ -227,6 +216,20 @@ class World {
       default:
         throw new Error(`nobody asks for ${command.kind} here`);
     }
+  }
+
+  #takeLease({ node, holder, durationSeconds, over }: LeaseTaking): void {
+    const lease = {
+      nodeName: node.name,
+      uid: `lease-${node.name}`,
+      resourceVersion: `${this.#next++}`,
+      holder,
+      durationMs: durationSeconds * secondMs,
+      renewedAt: this.now,
+    };
+    assertSeen(over?.resourceVersion, this.leases.get(node.name));
+    this.leases.set(node.name, lease);
+    this.checks.replaceLease(node.name, lease);
   }
 
   #release({ lease, resourceVersion }: Extract<Command, { kind: "release-node-lease" }>): void {
