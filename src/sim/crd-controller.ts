@@ -9,6 +9,8 @@ import { remove } from "./delete.ts";
 import type { Change } from "./history.ts";
 import { deepCopy, deepEqual } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
+import { forbidden } from "./refusal.ts";
+import { resourceName } from "./served-kinds.ts";
 import type { Collection } from "./store.ts";
 import { WorkQueue } from "./work-queue.ts";
 import { update } from "./write.ts";
@@ -18,6 +20,8 @@ export class CrdController {
   readonly #queue: WorkQueue;
   /** Collections whose definition is being deleted: each object that goes may have been the last. */
   readonly #terminating = new Set<string>();
+  /** Collections whose definition was changed while there were objects. */
+  readonly #mixed = new Set<string>();
 
   constructor(backend: Backend) {
     this.#backend = backend;
@@ -33,25 +37,36 @@ export class CrdController {
     else if (change.type === "DELETED" && this.#terminating.has(collection.name)) this.#queue.add(collection.name);
   }
 
-  #definitionChanged({ type, key, stored }: Change): void {
+  #definitionChanged({ type, key, stored, previous }: Change): void {
     const crd = stored.object as Crd;
     const { group, names } = crd.spec;
     if (type === "DELETED") {
       this.#terminating.delete(key);
+      this.#mixed.delete(key);
       this.#backend.kinds.replace(group, names.plural, []);
       this.#backend.store.collection(key).endWatches();
       for (const other of this.#others(crd)) this.#queue.add(other.metadata.name);
       return;
     }
     if (crd.metadata.deletionTimestamp !== undefined) this.#terminating.add(key);
+    if (previous !== undefined) this.#noteChange(crd, previous.object as Crd);
     const isServed = conditionOf(crd, "Established")?.status === "True" || this.#conflictOf(crd) === undefined;
     if (isServed)
       this.#backend.kinds.replace(
         group,
         names.plural,
-        customKinds(crd).map(kind => guarded(kind, crd)),
+        customKinds(crd, { isMixed: this.#mixed.has(key) }).map(kind => guarded(kind, crd)),
       );
     this.#queue.add(key);
+  }
+
+  /** Objects of another form are read anew, by watchers too: their streams end, as on a real server. */
+  #noteChange(crd: Crd, before: Crd): void {
+    const { name } = crd.metadata;
+    const instances = this.#backend.store.collection(name);
+    if (deepEqual(formOf(crd), formOf(before))) return;
+    if (instances.keys.count > 0) this.#mixed.add(name);
+    instances.endWatches();
   }
 
   #sync(name: string): void {
@@ -78,6 +93,7 @@ export class CrdController {
   #cleanUp(crd: Crd): void {
     const { name } = crd.metadata;
     const instances = this.#backend.store.collection(name);
+    this.#setCondition(crd, inProgress);
     const kind = [...this.#backend.kinds.stored()].find(
       ({ resource }) => resource.group === crd.spec.group && resource.plural === crd.spec.names.plural,
     );
@@ -94,6 +110,14 @@ export class CrdController {
     };
     const target = { kind: definitions, namespace: undefined, name };
     update(this.#backend, target, old => without(old as Crd), { dryRun: false, subresource: "status" });
+  }
+
+  #setCondition(crd: Crd, condition: CrdCondition): void {
+    const kind = this.#kind();
+    const next = deepCopy(crd);
+    setCrdCondition(next, condition, this.#backend.clock.now());
+    if (kind === undefined || deepEqual(next, crd)) return;
+    save(this.#backend, { kind, namespace: undefined, name: crd.metadata.name }, next, false);
   }
 
   #removeInstance(kind: ServedKind, { namespace, name }: { namespace?: string; name: string }): void {
@@ -140,6 +164,11 @@ export class CrdController {
   }
 }
 
+/** What decides how objects are written and read. */
+function formOf({ spec }: Crd): unknown {
+  return spec.versions.map(({ name, storage, schema }) => ({ name, storage, schema }));
+}
+
 const namesAccepted = { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" };
 const established = {
   type: "Established",
@@ -152,6 +181,12 @@ const notAccepted = {
   status: "False",
   reason: "NotAccepted",
   message: "not all names are accepted",
+};
+const inProgress = {
+  type: "Terminating",
+  status: "True",
+  reason: "InstanceDeletionInProgress",
+  message: "CustomResource deletion is in progress",
 };
 const instancesGone = {
   type: "Terminating",
@@ -169,21 +204,10 @@ const neverEstablished = {
 /** Nothing new is created in a kind that is going. */
 function guarded(kind: ServedKind, crd: Crd): ServedKind {
   if (crd.metadata.deletionTimestamp === undefined) return kind;
-  const { group, plural } = kind.resource;
-  const admit: NonNullable<ServedKind["rules"]["admit"]> = (_, { old }) => {
+  const admit: NonNullable<ServedKind["rules"]["admit"]> = ({ metadata }, { old }) => {
     if (old !== undefined) return;
-    const message = "create not allowed while custom resource definition is terminating";
-    const details = { group, kind: plural };
-    throw new ApiError({
-      kind: "Status",
-      apiVersion: "v1",
-      metadata: {},
-      status: "Failure",
-      message,
-      reason: "MethodNotAllowed",
-      details,
-      code: 405,
-    });
+    const why = "create not allowed while custom resource definition is terminating";
+    throw forbidden(resourceName(kind), metadata.name, why);
   };
   return { ...kind, rules: { ...kind.rules, admit } };
 }

@@ -15,7 +15,8 @@ export const crdRules: KindRules = {
   countsGeneration: true,
   defaults: object => fillNames(object as Crd),
   prepare: (object, { old, subresource }) => {
-    if (subresource === undefined) prepare(object as Crd, old as Crd | undefined);
+    if (subresource === undefined) keepStatus(object as Crd, old as Crd | undefined);
+    addStorageVersion(object as Crd);
   },
   validate: (object, { old, subresource }) =>
     subresource === "status" ? [] : crdErrors(object as Crd, old as Crd | undefined),
@@ -30,13 +31,17 @@ function fillNames({ spec }: Crd): void {
   spec.conversion ??= { strategy: "None" };
 }
 
-/** The version in which objects are stored from now on joins those in which some may still be. */
-function prepare(crd: Crd, old: Crd | undefined): void {
+function keepStatus(crd: Crd, old: Crd | undefined): void {
   crd.status =
     old === undefined ? { conditions: null, acceptedNames: { plural: "", kind: "" } } : deepCopy(old.status ?? {});
+}
+
+/** The version in which objects are stored from now on joins those in which some may still be. */
+function addStorageVersion(crd: Crd): void {
+  const status = (crd.status ??= {});
   const storage = crd.spec?.versions?.find(version => version.storage)?.name;
-  const stored = crd.status.storedVersions ?? [];
-  if (storage !== undefined && !stored.includes(storage)) crd.status.storedVersions = [...stored, storage];
+  const stored = status.storedVersions ?? [];
+  if (storage !== undefined && !stored.includes(storage)) status.storedVersions = [...stored, storage];
 }
 
 /** The first deletion marks it and asks for its objects to be removed; it goes when they are gone. */

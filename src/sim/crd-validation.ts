@@ -11,11 +11,13 @@ import type { PrinterColumn } from "./printer-columns.ts";
 
 export function crdErrors(crd: Crd, old: Crd | undefined): FieldError[] {
   const { spec, status = {} } = crd;
+  // The server's types write a list that is left out, or empty, as null.
+  const versions = (spec.versions as CrdVersion[] | null) ?? [];
   return [
-    ...nameErrors(crd),
-    ...specErrors(crd),
+    ...(old === undefined ? nameErrors(crd) : []),
+    ...specErrors(spec, versions),
     ...(old === undefined ? [] : changeErrors(crd, old)),
-    ...storedVersionErrors(status.storedVersions ?? [], spec.versions),
+    ...storedVersionErrors(status.storedVersions ?? [], versions),
     ...approvalErrors(crd, old),
     ...(spec.preserveUnknownFields === true ? [preserved] : []),
   ];
@@ -32,10 +34,12 @@ function nameErrors({ metadata, spec }: Crd): FieldError[] {
   return isRight ? [] : [invalid("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group')];
 }
 
-function specErrors({ spec }: Crd): FieldError[] {
-  const { versions = [], names = { plural: "", kind: "" } } = spec;
+function specErrors(spec: Crd["spec"], versions: readonly CrdVersion[]): FieldError[] {
+  const { names = { plural: "", kind: "" } } = spec;
   const shared = sharedParts(versions);
   const errors = [...groupErrors(spec.group), ...scopeErrors(spec.scope)];
+  // In its own form the server has the first one's name in a field of old.
+  if (versions[0] !== undefined) errors.push(...versionNameErrors(versions[0], "spec.version"));
   if (!shared.schema) errors.push(...versions.flatMap(missingSchema));
   for (const [index, version] of versions.entries())
     errors.push(...versionErrors(version, `spec.versions[${index}]`, shared));
@@ -68,6 +72,7 @@ function scopeErrors(scope = ""): FieldError[] {
     : [notSupported("spec.scope", scope, ["Cluster", "Namespaced"])];
 }
 
+type Webhook = NonNullable<NonNullable<Crd["spec"]["conversion"]>["webhook"]>;
 type Shared = { schema: boolean; subresources: boolean; columns: boolean; fields: boolean };
 
 /** Which parts are set in every version and the same in all of them. */
@@ -92,14 +97,18 @@ function missingSchema({ schema }: CrdVersion, index: number): FieldError[] {
 }
 
 function versionErrors(version: CrdVersion, path: string, shared: Shared): FieldError[] {
-  const wrong = label1035Errors(version.name ?? "");
-  const errors = wrong.length > 0 ? [invalid(`${path}.name`, version.name, wrong.join(","))] : [];
+  const errors = versionNameErrors(version, `${path}.name`);
   errors.push(...deprecationErrors(version, `${path}.deprecationWarning`));
   if (!shared.schema) errors.push(...schemaErrors(version, `${path}.schema`, hasStatus(version)));
   if (!shared.subresources) errors.push(...subresourceErrors(version, `${path}.subresources`));
   if (!shared.columns) errors.push(...columnErrors(version, `${path}.additionalPrinterColumns`));
   if (!shared.fields) errors.push(...fieldErrors(version, `${path}.selectableFields`));
   return errors;
+}
+
+function versionNameErrors({ name = "" }: CrdVersion, path: string): FieldError[] {
+  const wrong = label1035Errors(name);
+  return wrong.length > 0 ? [invalid(path, name, wrong.join(","))] : [];
 }
 
 function deprecationErrors({ deprecated, deprecationWarning: warning }: CrdVersion, path: string): FieldError[] {
@@ -256,11 +265,19 @@ function namesErrors(names: CrdNames, path: string): FieldError[] {
 }
 
 function conversionErrors(conversion: Crd["spec"]["conversion"]): FieldError[] {
-  const { strategy } = conversion ?? { strategy: "None" };
-  if (strategy === "None") return [];
+  const { strategy, webhook } = conversion ?? { strategy: "None" };
+  if (strategy === "None") return webhookErrors(webhook);
   if (strategy !== "Webhook") return [notSupported("spec.conversion.strategy", strategy, ["None", "Webhook"])];
   return [
     invalid("spec.conversion.strategy", strategy, "conversion webhooks are not served by the embedded API; use None"),
+  ];
+}
+
+function webhookErrors({ clientConfig, conversionReviewVersions }: Webhook = {}): FieldError[] {
+  const why = "should not be set when strategy is not set to Webhook";
+  return [
+    ...(clientConfig ? [forbidden("spec.conversion.webhookClientConfig", why)] : []),
+    ...(conversionReviewVersions?.length ? [forbidden("spec.conversion.conversionReviewVersions", why)] : []),
   ];
 }
 
@@ -276,9 +293,9 @@ function changeErrors({ spec }: Crd, old: Crd): FieldError[] {
   ];
 }
 
-function storedVersionErrors(stored: readonly string[], versions: readonly CrdVersion[] = []): FieldError[] {
+function storedVersionErrors(stored: readonly string[], versions: readonly CrdVersion[]): FieldError[] {
   const path = "status.storedVersions";
-  if (stored.length === 0) return [invalid(path, [], "must have at least one stored version")];
+  if (stored.length === 0) return [invalid(path, null, "must have at least one stored version")];
   return stored.flatMap((name, index) => {
     if (versions.some(version => version.name === name)) return [];
     const why =

@@ -123,6 +123,46 @@ describe("a definition", () => {
     expect(box.patch(a, { metadata: { labels: { x: "y" } } })).toMatchObject({ extra: "new" });
   });
 
+  test("that changes reads its objects anew, and whoever watches them asks again", () => {
+    const box = served();
+    box.create(foos, foo("a", { size: 1, replicas: 2 }));
+    const watched = box.watch(foos);
+    const spec = {
+      type: "object",
+      properties: { size: { type: "integer" }, extra: { type: "string", default: "new" } },
+    };
+    const changed = [{ ...v1, schema: { openAPIV3Schema: { type: "object", properties: { spec } } } }];
+    box.patch({ ...crds, name: "foos.x.io" }, { spec: { versions: changed } });
+    expect(watched.ended).toEqual({ error: undefined });
+    const { metadata, spec: read } = box.get(a);
+    expect(read).toEqual({ size: 1, extra: "new" });
+    expect(box.list(foos).items.map(({ object }) => object["spec"])).toEqual([{ size: 1, extra: "new" }]);
+    // The same to whoever reads it, but written in another form: once.
+    const written = box.patch(a, {});
+    expect(written.metadata.generation).toBe(metadata.generation);
+    expect(written.metadata.resourceVersion).not.toBe(metadata.resourceVersion);
+    expect(box.patch(a, {}).metadata.resourceVersion).toBe(written.metadata.resourceVersion);
+  });
+
+  test("of several versions shows in each what that one knows, also when another is stored", () => {
+    const box = new Box();
+    const version = (name: string, field: string) => {
+      const spec = { type: "object", properties: { both: { type: "integer" }, [field]: { type: "string" } } };
+      return { name, served: true, schema: { openAPIV3Schema: { type: "object", properties: { spec } } } };
+    };
+    const versions = [version("v1", "one"), version("v2", "two")];
+    const stored = (name: string) => versions.map(each => ({ ...each, storage: each.name === name }));
+    box.create(crds, definition({ spec: { versions: stored("v1") } }));
+    box.create(foos, foo("a", { both: 1, one: "x" }));
+    const second = { ...a, version: "v2" };
+    expect(box.get(second)).toMatchObject({ apiVersion: "x.io/v2", spec: { both: 1 } });
+    box.patch({ ...crds, name: "foos.x.io" }, { spec: { versions: stored("v2") } });
+    expect(box.get(a)).toMatchObject({ apiVersion: "x.io/v1", spec: { both: 1, one: "x" } });
+    expect(box.get(second)).toMatchObject({ apiVersion: "x.io/v2", spec: { both: 1 } });
+    // Written in the second version, which knows nothing of `one`.
+    expect(box.patch(a, { metadata: { labels: { x: "y" } } })["spec"]).toEqual({ both: 1 });
+  });
+
   test("goes when its objects are gone, and nothing is created meanwhile", async () => {
     const box = served();
     box.create(foos, foo("a", { size: 1 }, { finalizers: ["x.io/hold"] }));
@@ -130,11 +170,11 @@ describe("a definition", () => {
     const marked = box.object("delete", { ...crds, name: "foos.x.io" });
     expect(marked.metadata.finalizers).toEqual(["customresourcecleanup.apiextensions.k8s.io"]);
     expect(box.status("create", foos, { body: foo("b") })).toMatchObject({
-      code: 405,
-      message: "create not allowed while custom resource definition is terminating",
+      code: 403,
+      message: 'foos.x.io "b" is forbidden: create not allowed while custom resource definition is terminating',
     });
     await box.clock.runFor(1_000);
-    expect(conditions(box)).toMatchObject({ Terminating: "True InstanceDeletionPending" });
+    expect(conditions(box)).toMatchObject({ Terminating: "True InstanceDeletionInProgress" });
     const watched = box.watch(foos);
     box.patch(a, { metadata: { finalizers: null } });
     await box.clock.runFor(1_000);
@@ -149,6 +189,18 @@ describe("a definition", () => {
       { name: "bars.x.io" },
       "metadata.name",
       'Invalid value: "bars.x.io": must be spec.names.plural+"."+spec.group',
+    ],
+    [
+      "no versions",
+      { spec: { versions: [] } },
+      "spec.versions",
+      "Invalid value: []: must have exactly one version marked as storage version",
+    ],
+    [
+      "a webhook that nobody is to call",
+      { spec: { conversion: { strategy: "None", webhook: { conversionReviewVersions: ["v1"] } } } },
+      "spec.conversion.conversionReviewVersions",
+      "Forbidden: should not be set when strategy is not set to Webhook",
     ],
     ["no scope", { spec: { scope: "" } }, "spec.scope", "Required value"],
     [

@@ -45,7 +45,10 @@ export type Crd = KubeObject & {
     names: CrdNames;
     scope: string;
     versions: CrdVersion[];
-    conversion?: { strategy: string };
+    conversion?: {
+      strategy: string;
+      webhook?: { clientConfig?: object; conversionReviewVersions?: string[] | null };
+    };
     preserveUnknownFields?: boolean;
   };
   status?: { conditions?: CrdCondition[] | null; acceptedNames?: Partial<CrdNames>; storedVersions?: string[] };

@@ -4,24 +4,35 @@
 import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
 import { goNumber } from "../api/go-text.ts";
 import { invalid } from "../api/schema/field-error.ts";
+import { applyDefaults } from "../api/schema/defaults.ts";
 import { metadataErrors } from "../api/schema/object-meta.ts";
+import { prune } from "../api/schema/prune.ts";
 import type { FieldError, Schema } from "../api/schema/schema.ts";
 import { validate } from "../api/schema/validate.ts";
 import type { Subresource } from "../control/ports.ts";
 import type { Crd, CrdVersion } from "./crd.ts";
-import { deepEqual, isObject } from "./json-value.ts";
-import type { KindRules, ScalePaths, ServedKind } from "./kind.ts";
+import { deepCopy, deepEqual, isObject } from "./json-value.ts";
+import type { KindRules, ReadAs, ScalePaths, ServedKind } from "./kind.ts";
 import { knownSchema } from "./known-schemas.ts";
 import { printerColumns } from "./printer-columns.ts";
 
-export function customKinds(crd: Crd): ServedKind[] {
+/** `isMixed`: some objects may have been stored by another schema or in another version than they would be by now. */
+export function customKinds(crd: Crd, { isMixed }: { isMixed: boolean }): ServedKind[] {
   const storage = crd.spec.versions.find(version => version.storage);
+  const schemas = schemasOf(crd);
+  const isPlain = !isMixed && new Set(schemas.values()).size === 1;
   return crd.spec.versions
     .filter(version => version.served || version === storage)
-    .map(version => customKind(crd, version));
+    .map(version => customKind(crd, version, isPlain ? undefined : schemas));
 }
 
-function customKind(crd: Crd, version: CrdVersion): ServedKind {
+type Schemas = ReadonlyMap<string, Schema>;
+
+function schemasOf({ spec }: Crd): Schemas {
+  return new Map(spec.versions.map(({ name, schema }) => [name, knownSchema(schema?.openAPIV3Schema ?? {})]));
+}
+
+function customKind(crd: Crd, version: CrdVersion, schemas: Schemas | undefined): ServedKind {
   const { group, names, scope, versions } = crd.spec;
   const namespaced = scope === "Namespaced";
   const resource: Resource = { group, version: version.name, plural: names.plural, kind: names.kind, namespaced };
@@ -39,21 +50,43 @@ function customKind(crd: Crd, version: CrdVersion): ServedKind {
     columns: printerColumns(version.additionalPrinterColumns),
     unconditionalUpdate: false,
     ...(scale && { scale }),
-    ...(stored !== version.name && { storedAs: otherVersion(resource, stored) }),
+    ...(stored !== version.name && { storedAs: otherVersion(resource, stored, schemas) }),
+    ...(schemas && { readAs: readAs(crd, resource, schemas) }),
     served: version.served,
     rules: rulesFor({ schema, version, scale, namespaced }),
   };
 }
 
-/** Without a webhook, versions differ in nothing but their name. */
-function otherVersion(resource: Resource, stored: string): NonNullable<ServedKind["storedAs"]> {
+/** Without a webhook, versions differ in nothing but their name and in what their schemas know. */
+function otherVersion(resource: Resource, stored: string, schemas?: Schemas): NonNullable<ServedKind["storedAs"]> {
   const here = apiVersionOf(resource);
   const there = apiVersionOf({ group: resource.group, version: stored });
   return {
     resource: { ...resource, version: stored },
-    toStored: object => ({ ...object, apiVersion: there }),
+    toStored: object => pruned({ ...object, apiVersion: there }, schemas?.get(stored)),
     fromStored: object => ({ ...object, apiVersion: here }),
   };
+}
+
+/** Pruned and defaulted by the version in which it is stored, and pruned by the one in which it is asked for. */
+function readAs({ metadata }: Crd, resource: Resource, schemas: Schemas): ReadAs {
+  const apiVersion = apiVersionOf(resource);
+  return {
+    name: `${apiVersion} ${metadata.generation}`,
+    read: stored => {
+      const schema = schemas.get(stored.apiVersion.slice(resource.group.length + 1));
+      const object = pruned(stored, schema);
+      if (schema !== undefined) applyDefaults(object, schema);
+      return pruned({ ...object, apiVersion }, schemas.get(resource.version));
+    },
+  };
+}
+
+function pruned(object: KubeObject, schema: Schema | undefined): KubeObject {
+  if (schema === undefined) return object;
+  const copy = deepCopy(object);
+  prune(copy, schema, { root: true });
+  return copy;
 }
 
 function subresourcesOf({ subresources }: CrdVersion): Subresource[] {

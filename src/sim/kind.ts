@@ -41,6 +41,8 @@ export type ServedKind = {
   unconditionalUpdate?: boolean;
   /** Set where the same objects are served in two groups (events.k8s.io): they are kept in the other kind's form. */
   storedAs?: StoredAs;
+  /** Set where objects may be stored in another form than the one in which they would be written by now. */
+  readAs?: ReadAs;
   /** False: a version that is only stored. It has no path of its own. */
   served?: boolean;
   /** Where the scale subresource finds its numbers; absent: where the server's own workloads keep them. */
@@ -57,6 +59,9 @@ export type StoredAs = {
   toStored(object: KubeObject): KubeObject;
   fromStored(stored: KubeObject): KubeObject;
 };
+
+/** Builds a new object. `name` tells this reading of an object from others. */
+export type ReadAs = { name: string; read(stored: KubeObject): KubeObject };
 
 /** What an admission plugin may look at: the objects of built-in kinds, as stored now. */
 export type Cluster = {

@@ -77,7 +77,8 @@ export function collectionOf(store: Store, kind: ServedKind): Collection {
 
 /** A stored object in the version in which it was asked for. */
 export function presented(kind: ServedKind, stored: StoredObject): StoredObject {
-  const { storedAs } = kind;
+  const { storedAs, readAs } = kind;
+  if (readAs !== undefined) return stored.view(readAs.name, readAs.read);
   return storedAs === undefined
     ? stored
     : stored.view(apiVersionOf(kind.resource), object => storedAs.fromStored(object));

@@ -35,6 +35,13 @@ describe("a stored object", () => {
     expect(others.map(other => other.object.metadata.name)).toEqual(["b", "c"]);
   });
 
+  test("is shown in another version also where showing it cools it", () => {
+    const stored = new StoredObject(object("a"), new RecentlyUsed(1));
+    const shown = () => stored.view("v2", read => ({ ...read, apiVersion: "v2" })).object;
+    expect(shown()).toEqual({ ...object("a"), apiVersion: "v2" });
+    expect(shown()).toEqual({ ...object("a"), apiVersion: "v2" });
+  });
+
   test("that is in use outlasts any number of newcomers", () => {
     const recent = new RecentlyUsed(2, 1);
     const used = new StoredObject(object("a"), recent, { isInUse: true });

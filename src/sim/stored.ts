@@ -70,12 +70,11 @@ export class StoredObject implements Stored {
 
   /** The same object in another version of its kind, made once however many watchers ask. */
   view(version: string, convert: (object: KubeObject) => KubeObject): StoredObject {
-    this.#views ??= new Map();
-    let view = this.#views.get(version);
-    if (view === undefined) {
-      view = new StoredObject(convert(this.object), this.#recent);
-      this.#views.set(version, view);
-    }
+    const known = this.#views?.get(version);
+    if (known !== undefined) return known;
+    const view = new StoredObject(convert(this.object), this.#recent);
+    // Making it may have cooled this very object, which then keeps no views.
+    if (this.#object !== undefined) (this.#views ??= new Map()).set(version, view);
     return view;
   }
 

@@ -23,7 +23,7 @@ import {
   notFound,
   staleVersion,
 } from "./refusal.ts";
-import { collectionOf, kindName, resourceName } from "./served-kinds.ts";
+import { collectionOf, kindName, resourceName, toStored } from "./served-kinds.ts";
 import { keyOf } from "./store.ts";
 import type { StoredObject } from "./stored.ts";
 
@@ -158,8 +158,14 @@ export function update(
     if (!options.dryRun) backend.store.remove(collectionOf(backend.store, kind), keyOf(target.namespace, name));
     return { stored: backend.store.unstored(object), created: false };
   }
-  if (deepEqual(object, old)) return { stored: existing, created: false };
+  if (deepEqual(object, old) && isStoredSo(backend, target, object)) return { stored: existing, created: false };
   return { stored: save(backend, target, object, options.dryRun), created: false };
+}
+
+/** What reads the same may have been stored by another schema or in another version: then it is written anew. */
+function isStoredSo({ store }: Backend, { kind, namespace, name }: Target, object: KubeObject): boolean {
+  if (kind.readAs === undefined) return true;
+  return deepEqual(toStored(kind, object), collectionOf(store, kind).get(keyOf(namespace, name))?.object);
 }
 
 type Changed = { object: KubeObject; old: KubeObject; options: UpdateOptions };
