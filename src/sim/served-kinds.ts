@@ -78,7 +78,7 @@ export function collectionOf(store: Store, kind: ServedKind): Collection {
 /** A stored object in the version in which it was asked for. */
 export function presented(kind: ServedKind, stored: StoredObject): StoredObject {
   const { storedAs, readAs } = kind;
-  if (readAs !== undefined) return stored.view(readAs.name, readAs.read);
+  if (readAs !== undefined) return stored.view(readAs.name, object => readAs.read(object));
   return storedAs === undefined
     ? stored
     : stored.view(apiVersionOf(kind.resource), object => storedAs.fromStored(object));
