@@ -124,7 +124,7 @@ describe("the first list", () => {
       sendInitialEvents: true,
       resourceVersionMatch: "NotOlderThan",
       allowWatchBookmarks: true,
-      timeoutSeconds: 450,
+      timeoutSeconds: 2_700,
     });
   });
 

@@ -20,7 +20,8 @@ const LIST_SILENCE_MAX_MS = 90_000;
 const PROBE_SILENCE_MAX_MS = 15_000;
 // After an outage a watch goes on where it was, and on a busy kind something comes at once.
 const RESUMED_SILENCE_MAX_MS = 5_000;
-const WATCH_MIN_SECONDS = 300;
+// As long as an API server lets watches live that do not say so themselves: what a dead one would hide, bookmarks show.
+const WATCH_MIN_SECONDS = 1_800;
 const BACKOFF = { minMs: 800, maxMs: 30_000 };
 const LIST_COMPLETE = "k8s.io/initial-events-end";
 
