@@ -19,8 +19,8 @@ type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
 type Changes = Pick<Of<"update-claim">, "metadata" | "status">;
 
 const { resource } = nodeClaims;
-/** Claims that are made together look at their pool once. */
-const poolLookMs: Millis = secondMs;
+/** Claims that are made one after the other look at their pool once: the watch tells of its end long before that is over. */
+const poolLookMs: Millis = 10 * secondMs;
 const claimLookMs: Millis = 10 * secondMs;
 
 /** The pool is read live first: garbage collection takes the claims of one that is gone, and each would be made anew. */

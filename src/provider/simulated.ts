@@ -51,6 +51,7 @@ class SimulatedProvider implements InstanceProvider {
   readonly #api: KubeApi;
   readonly #clock: Clock;
   readonly #classes: SimulatedClasses;
+  #makingNamespace: Promise<void> | undefined;
   /** An API in the same process hands out the same object as long as nothing changes: each is read once. */
   readonly #listed = new WeakMap<KubeObject, Instance>();
 
@@ -184,13 +185,20 @@ class SimulatedProvider implements InstanceProvider {
     }
   }
 
-  async #makeNamespace(options: CallOptions): Promise<void> {
+  /** Once for all who miss it at the same time. */
+  #makeNamespace(options: CallOptions): Promise<void> {
     const manifest = { apiVersion: "v1", kind: "Namespace", metadata: { name: simulatedNamespace } };
-    try {
-      await this.#api.create(namespaceResource, {}, manifest, options);
-    } catch (error) {
-      if (!isReason(error, "AlreadyExists")) throw error;
-    }
+    const make = async () => {
+      try {
+        await this.#api.create(namespaceResource, {}, manifest, options);
+      } catch (error) {
+        if (!isReason(error, "AlreadyExists")) throw error;
+      } finally {
+        this.#makingNamespace = undefined;
+      }
+    };
+    this.#makingNamespace ??= make();
+    return this.#makingNamespace;
   }
 
   /** Writes down what is asked of an instance, once; to ask again (`data` is undefined) is not to ask for more. */
