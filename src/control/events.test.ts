@@ -55,6 +55,28 @@ describe("events", () => {
     expect(counts).toEqual({ written: 1, repeated: 0, dropped: 0, failed: 0 });
   });
 
+  test("are written two at a time, in their order, however many are noted at once", async () => {
+    const answers: (() => void)[] = [];
+    const names: string[] = [];
+    const create = (_resource: unknown, _key: unknown, body: { metadata: object }) => {
+      names.push((body as unknown as { message: string }).message);
+      return new Promise<never>(resolve => answers.push(() => resolve(undefined as never)));
+    };
+    events = new Events({ api: { ...server.api, create }, clock, counts });
+    for (const message of ["1", "2", "3", "4"]) expect(events.note(aNotice({ message }))).toBe(true);
+    expect(names).toEqual(["1", "2"]);
+    answers[1]?.();
+    await clock.advance(0);
+    expect(names).toEqual(["1", "2", "3"]);
+    answers[0]?.();
+    answers[2]?.();
+    await clock.advance(0);
+    expect(names).toEqual(["1", "2", "3", "4"]);
+    answers[3]?.();
+    await clock.advance(0);
+    expect(counts.written).toBe(4);
+  });
+
   test("are written beside a pod in its own namespace", async () => {
     await saidAfter(aNotice({ about: { kind: "Pod", name: "p", namespace: "shop", uid: "p-uid" } }), 0);
     expect(server.calls[0]?.body).toMatchObject({

@@ -1,5 +1,6 @@
 // Notices become Events of Kubernetes: each said once in a while, repeated ones counted in the Event that is there, and
-// never so many that they harm the API server. Nobody waits for them, and one that cannot be written is lost.
+// never so many, nor so many at once, that they harm the API server or take the place of what they tell of. Nobody waits
+// for them, and one that cannot be written is lost.
 
 import { apiVersionOf } from "../api/meta.ts";
 import { nodeActions } from "../api/node-action.ts";
@@ -37,6 +38,8 @@ const knownMs: Millis = hourMs;
 const knownMax = 4096;
 const messageMax = 1024;
 const timeoutMs: Millis = 5 * secondMs;
+/** Behind what they tell of: a hundred written at once were a quarter of the writes of a burst. */
+const writingMax = 2;
 const perObject = { burst: 10, everyMs: 30 * secondMs };
 const overall = { burst: 100, everyMs: 200 };
 /** Said of each pod that waits and each node that comes, when all is well: they must not take the room of what matters. */
@@ -62,6 +65,9 @@ export class Events {
   readonly #all: Bucket = { tokens: overall.burst, at: Number.NEGATIVE_INFINITY };
   readonly #routine: Bucket = { tokens: routine.burst, at: Number.NEGATIVE_INFINITY };
   readonly #lasting: Bucket = { tokens: lasting.burst, at: Number.NEGATIVE_INFINITY };
+  /** At most as many as are allowed at once (`overall`), and a few more while the server is slow. */
+  readonly #unwritten: { readonly notice: Notice; readonly said: Said }[] = [];
+  #writingCount = 0;
   #order = 0;
 
   constructor(options: EventsOptions) {
@@ -85,7 +91,8 @@ export class Events {
       ? { ...said, at: now, count: said.count + 1 }
       : { name: this.#name(notice, now), at: now, count: 1 };
     this.#remember(key, next);
-    void this.#write(notice, next);
+    this.#unwritten.push({ notice, said: next });
+    if (this.#writingCount < writingMax) void this.#writeAll();
     return true;
   }
 
@@ -108,6 +115,14 @@ export class Events {
     this.#saidByKey.delete(key);
     this.#saidByKey.set(key, said);
     dropOldest(this.#saidByKey);
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#writingCount++;
+    for (let next = this.#unwritten.shift(); next !== undefined; next = this.#unwritten.shift()) {
+      await this.#write(next.notice, next.said);
+    }
+    this.#writingCount--;
   }
 
   async #write(notice: Notice, { name, at, count }: Said): Promise<void> {

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { aProvider } from "../../test/builders.ts";
 import { aCheck } from "../../test/check-builders.ts";
 import type { KubeObject } from "../api/meta.ts";
@@ -123,6 +123,47 @@ test("MachineHealthChecks of OpenShift are watched where it serves them, and for
   });
   lists("machinehealthchecks");
   expect(picture.checks.machineChecks).toEqual({ conflicting: ["m/a"], mindsTerminating: false });
+});
+
+describe("a kind of remediations", () => {
+  const remediation = { ...template, kind: "FenceRemediation" };
+  const owner = { apiVersion: "remediation.medik8s.io/v1alpha1", kind: "NodeHealthCheck", name: "web" };
+  const made = {
+    ...remediation,
+    metadata: {
+      name: "n",
+      uid: "u",
+      resourceVersion: "1",
+      creationTimestamp: "2026-01-01T00:00:00Z",
+      annotations: { "remediation.medik8s.io/node-name": "n" },
+      ownerReferences: [{ ...owner, uid: "web-check-uid" }],
+    },
+  };
+  const web = aCheck("web");
+
+  beforeEach(() => {
+    picture.checks.replaceCheck({ before: undefined, after: web });
+    lists("customresourcedefinitions");
+    define("test.example.org", remediation.kind, "fenceremediations");
+    lists("fenceremediations");
+  });
+
+  test("is served once it is listed, and its objects are seen", () => {
+    expect(picture.checks.kind(remediation).state).toBe("Served");
+    arrives("fenceremediations", made);
+    expect(picture.checks.remediationsOf(web, "n")).toHaveLength(1);
+  });
+
+  test("that no check names any more is watched until the last of its objects is gone", () => {
+    arrives("fenceremediations", made);
+    const after = aCheck("web", { spec: { remediationTemplate: { ...template, kind: "OtherTemplate", name: "t" } } });
+    picture.checks.replaceCheck({ before: web, after });
+    feeds.look();
+    const fake = fakes.get("fenceremediations") as Fake;
+    expect(fake.isStopped).toBe(false);
+    fake.options.handlers.deleted(fake.options.project(made, undefined));
+    expect(fake.isStopped).toBe(true);
+  });
 });
 
 test("all watches end with it", () => {

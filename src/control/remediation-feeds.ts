@@ -47,6 +47,8 @@ export class RemediationFeeds {
   readonly #access: Access;
   readonly #watching = new Map<string, Watching>();
   readonly #told = new Map<string, KindState>();
+  /** Wanted whether or not there are objects of them. */
+  #named: ReadonlySet<string> = new Set();
   #cancel = (): void => {};
   #isStopped = false;
 
@@ -74,7 +76,9 @@ export class RemediationFeeds {
     const { picture, changed } = this.#options;
     const [checks] = this.kinds;
     if (checks?.fed.synced && !picture.checks.isListed) picture.checks.setListed();
-    const wanted = new Map(this.#wanted().map(name => [keyOfKind(name), name]));
+    const named = this.#namedKinds();
+    this.#named = new Set(named.map(keyOfKind));
+    const wanted = new Map([...named, ...this.#runningKinds()].map(name => [keyOfKind(name), name]));
     for (const [key, watching] of this.#watching) if (!wanted.has(key)) this.#end(key, watching);
     for (const name of wanted.values()) this.#tell(name, this.#stateOf(name));
     this.#openShift.look(this.#definitions, picture);
@@ -90,19 +94,19 @@ export class RemediationFeeds {
     this.#access.stop();
   }
 
-  #wanted(): readonly KindName[] {
+  #namedKinds(): readonly KindName[] {
     const { checks } = this.#options.picture;
     // Others' templates are of interest only as long as a check by default may be made from one.
-    const running = checks.all().flatMap(check => {
+    return [...wantedKinds(checks.all()), ...ownRemediationKinds, ...(checks.hadDefault === false ? defaultKinds : [])];
+  }
+
+  /** What a check has made and would no longer make, since it was edited. */
+  #runningKinds(): readonly KindName[] {
+    const { checks } = this.#options.picture;
+    return checks.all().flatMap(check => {
       const made = checks.remediatedNodes(check).flatMap(node => checks.remediationsOf(check, node));
       return made.map(({ apiVersion, kind }) => ({ apiVersion, kind }));
     });
-    return [
-      ...wantedKinds(checks.all()),
-      ...running,
-      ...ownRemediationKinds,
-      ...(checks.hadDefault === false ? defaultKinds : []),
-    ];
   }
 
   #stateOf(name: KindName): KindState {
@@ -125,12 +129,15 @@ export class RemediationFeeds {
   }
 
   #begin(name: KindName, resource: Resource): Watching {
-    const { feed, picture } = this.#options;
+    const { feed, picture, changed } = this.#options;
     const kept = picture.checkFeeds.kind(name);
-    const options = { feed, changed: () => this.look(), isOptional: true };
+    const key = keyOfKind(name);
+    // Of what is in step and named by a check, an object more or less changes nothing of what is to be watched.
+    const isSettled = () => this.#told.get(key)?.state === "Served" && this.#named.has(key);
+    const options = { feed, changed: () => (isSettled() ? changed() : this.look()), isOptional: true };
     // One of the two; the compiler cannot see that the project and handlers of each go together.
     const watching = { name, resource, fed: start(options, resource, kept as KeptKind<CheckedView>) };
-    this.#watching.set(keyOfKind(name), watching);
+    this.#watching.set(key, watching);
     return watching;
   }
 

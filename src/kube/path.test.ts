@@ -44,7 +44,7 @@ describe("a path that would mean something else is refused", () => {
 
 test("only what is given goes into the query, encoded", () => {
   expect(withQuery("/x", { labelSelector: "a=b,c in (d)", limit: 500, continue: undefined, watch: true })).toBe(
-    "/x?labelSelector=a%3Db%2Cc+in+%28d%29&limit=500&watch=true",
+    "/x?labelSelector=a%3Db%2Cc%20in%20(d)&limit=500&watch=true",
   );
   expect(withQuery("/x", { limit: undefined })).toBe("/x");
 });

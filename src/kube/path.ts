@@ -28,11 +28,11 @@ export function inNamespace(resource: Resource, namespace: string | undefined): 
 }
 
 export function withQuery(path: string, query: Query): string {
-  const parameters = new URLSearchParams();
+  let text = path;
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) parameters.set(name, String(value));
+    if (value !== undefined) text += `${text === path ? "?" : "&"}${name}=${encodeURIComponent(value)}`;
   }
-  return parameters.size === 0 ? path : `${path}?${parameters}`;
+  return text;
 }
 
 // An empty name would turn the delete of one object into the delete of all of them; dots would climb the path.
