@@ -1,7 +1,8 @@
 // The image is not built here: there is no container engine. What can be held without one is held: what the Dockerfile
 // copies exists, it runs as the Deployment says, and what is packed runs where nothing else is.
 
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { existsSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -84,4 +85,14 @@ test("what is packed runs alone: no sources, no node_modules", async () => {
     env: {},
   });
   expect(stdout).toBe(`${packed.version}\n`);
+});
+
+test.runIf(existsSync("/dev/full"))("a disk that is full is told in a sentence", () => {
+  const full = openSync("/dev/full", "w");
+  const { status, stderr } = spawnSync(process.execPath, [join(folder, "bin/fettle.mjs"), "crds"], {
+    stdio: ["ignore", full, "pipe"],
+    env: {},
+  });
+  closeSync(full);
+  expect([status, String(stderr)]).toEqual([1, "fettle: cannot print: no space is left on the device\n"]);
 });

@@ -39,6 +39,10 @@ export function systemSentence(error: unknown): string {
       return "permission denied";
     case "EISDIR":
       return "it is a directory";
+    case "ELOOP":
+      return "its symbolic links lead in a circle";
+    case "ENOSPC":
+      return "no space is left on the device";
     default:
       return (error as Error).message;
   }

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { isatty } from "node:tty";
-import type { Io } from "./io.ts";
+import { type Io, systemSentence } from "./io.ts";
 import { run } from "./program.ts";
 
 /** Commands that never look at it are ended by a signal as any other program is. */
@@ -16,11 +16,13 @@ function endOnSignals(): AbortSignal {
 }
 let signal: AbortSignal | undefined;
 
-// `fettle crds | head` closes our output early; that is no error of ours.
+// `fettle crds | head` closes our output early; that is no error of ours. A full disk is one.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
-    throw error;
+    unwritten = "";
+    if (stream === process.stdout) process.stderr.write(`fettle: cannot print: ${systemSentence(error)}\n`);
+    process.exit(1);
   });
 }
 

@@ -49,6 +49,32 @@ describe("documents", () => {
     ]);
   });
 
+  test("JSON objects in a row are documents, each with its own places", () => {
+    const objects = parse('{"a": "}{"}\n{"b":\n  [1]} {"c": 3}\n');
+    expect(objects).toMatchObject([{ value: { a: "}{" } }, { value: { b: [1] } }, { value: { c: 3 } }]);
+    const places = ["a", "b[0]", "c"].map((path, index) => {
+      return (objects[index] as { positionOf(path: string): unknown }).positionOf(path);
+    });
+    expect(places).toEqual([
+      { line: 1, column: 2 },
+      { line: 3, column: 4 },
+      { line: 3, column: 9 },
+    ]);
+  });
+
+  test("JSON objects in a row of which one is broken hide no other", () => {
+    const objects = parse('{"a": 1}\n{"b": 1, "b": 2}\n{"c": ');
+    expect(objects.map(object => "problem" in object)).toEqual([false, true, true]);
+    expect(objects[1]).toMatchObject({ at: { line: 2, column: 10 } });
+    expect(objects[2]).toMatchObject({ at: { line: 3 } });
+  });
+
+  test("what only begins as JSON does is YAML", () => {
+    expect(onlyOne(parse("{a: '}', # {\n b: 2}\n"))).toMatchObject({ value: { a: "}", b: 2 } });
+    expect(parse("{a: 1}\n---\n{b: 2}\n")).toMatchObject([{ value: { a: 1 } }, { value: { b: 2 } }]);
+    expect(parse('{"a": 1}\n---\n{"b": 2}\n')).toMatchObject([{ value: { a: 1 } }, { value: { b: 2 } }]);
+  });
+
   test("a broken document hides no other", () => {
     const objects = parse("a: 1\n---\nb: [\n---\nc: 3\n");
     expect(objects.map(object => "problem" in object)).toEqual([false, true, false]);

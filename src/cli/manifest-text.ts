@@ -1,5 +1,5 @@
-// Reads the text of manifests as kubectl does (YAML 1.1 booleans, several documents, Lists) and remembers where each
-// field stands. What cannot be read is a problem of that document alone.
+// Reads the text of manifests as kubectl does (YAML 1.1 booleans, several documents, JSON objects in a row, Lists) and
+// remembers where each field stands. What cannot be read is a problem of that document alone.
 
 import {
   type Document,
@@ -33,12 +33,65 @@ export function parseManifests(file: string, bytes: Uint8Array): ManifestObject[
   } catch {
     return [{ file, problem: `byte ${invalidByteAt(bytes)} is not valid UTF-8; save the file as UTF-8`, at: start }];
   }
+  return piecesOf(text).flatMap(piece => objectsIn(file, piece));
+}
+
+/** A part of the text that is read on its own, and where it begins. */
+type Piece = { text: string; at: Position };
+
+const jsonTokens = /"(?:[^"\\]+|\\.)*"|[{}]/gs;
+
+/** JSON objects may follow each other with nothing between them; everything else is one piece. */
+function piecesOf(text: string): Piece[] {
+  if (!text.trimStart().startsWith("{")) return [{ text, at: start }];
+  const ends: number[] = [];
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(jsonTokens)) {
+    if (token === "{") depth++;
+    if (token === "}" && --depth === 0) ends.push(index + 1);
+  }
+  const first = text.slice(0, ends[0]);
+  if (ends.length === 0 || !isJson(first) || !text.slice(ends[0]).trimStart().startsWith("{")) {
+    return [{ text, at: start }];
+  }
+  const pieces: Piece[] = [];
+  let at = start;
+  for (const [index, end] of [...ends, text.length].entries()) {
+    const piece = { text: text.slice(index === 0 ? 0 : ends[index - 1], end), at };
+    pieces.push(piece);
+    at = endOf(piece);
+  }
+  return pieces;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function endOf({ text, at }: Piece): Position {
+  const lines = text.split("\n");
+  const last = (lines.at(-1) ?? "").length;
+  return lines.length === 1
+    ? { line: at.line, column: at.column + last }
+    : { line: at.line + lines.length - 1, column: last + 1 };
+}
+
+function objectsIn(file: string, { text, at }: Piece): ManifestObject[] {
   const { rest, tooLarge } = withoutLargeDocuments(text);
   const lines = new LineCounter();
   const documents = parseAllDocuments(rest, { ...asKubernetesReads, lineCounter: lines });
+  const place = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line: at.line - 1 + Math.max(line, 1), column: (line > 1 ? 0 : at.column - 1) + Math.max(col, 1) };
+  };
   return [
-    ...tooLarge.map(({ problem, line }) => ({ file, problem, at: { line, column: 1 } })),
-    ...documents.flatMap(document => objectsOf(file, document, lines)),
+    ...tooLarge.map(({ problem, line }) => ({ file, problem, at: { line: at.line - 1 + line, column: 1 } })),
+    ...documents.flatMap(document => objectsOf(file, document, place)),
   ];
 }
 
@@ -60,11 +113,7 @@ function withoutLargeDocuments(text: string): { rest: string; tooLarge: { proble
   return { rest: parts.join(""), tooLarge };
 }
 
-function objectsOf(file: string, document: Document.Parsed, lines: LineCounter): ManifestObject[] {
-  const place = (offset: number): Position => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(line, 1), column: Math.max(col, 1) };
-  };
+function objectsOf(file: string, document: Document.Parsed, place: (offset: number) => Position): ManifestObject[] {
   const [error] = document.errors;
   if (error !== undefined) return [{ file, problem: sentence(error), at: place(error.pos[0]) }];
   const repeated = repeatedKey(document.contents);

@@ -5,6 +5,8 @@ import { extname, join } from "node:path";
 import { type Io, systemSentence } from "./io.ts";
 import { type ManifestObject, megabytes, parseManifests } from "./manifest-text.ts";
 
+/** How findings name it. */
+export const standardInput = "<stdin>";
 const largestFileBytes = 64 * 1024 * 1024;
 const manifestSuffixes = new Set([".yaml", ".yml", ".json"]);
 
@@ -12,7 +14,7 @@ const manifestSuffixes = new Set([".yaml", ".yml", ".json"]);
 export async function readManifests(paths: readonly string[], recursive: boolean, io: Io): Promise<ManifestObject[]> {
   const objects: ManifestObject[] = [];
   for (const path of paths) {
-    const found = path === "-" ? parseManifests("<stdin>", await io.stdin()) : await manifestsAt(path, recursive);
+    const found = path === "-" ? parseManifests(standardInput, await io.stdin()) : await manifestsAt(path, recursive);
     objects.push(...found);
   }
   return objects;

@@ -112,7 +112,7 @@ describe("fettle validate", () => {
   });
 
   test.each([
-    ["nothing at all", "", /^-:1:1 there is no object in it/],
+    ["nothing at all", "", /^<stdin>:1:1 there is no object in it/],
     ["a text that is no YAML", "a: [", /<stdin>:\d+:\d+ /],
     ["a list where an object belongs", "- 1", /an object is expected/],
     ["a number for apiVersion", "apiVersion: 5\nkind: NodePool", /apiVersion: Invalid value: 5: must be a string/],

@@ -5,7 +5,7 @@ import pc from "picocolors";
 import { type CheckedManifest, checkManifest, type Finding } from "../api/check.ts";
 import { Failure, type Io } from "./io.ts";
 import type { ManifestObject, Position } from "./manifest-text.ts";
-import { readManifests } from "./manifests.ts";
+import { readManifests, standardInput } from "./manifests.ts";
 
 type Options = { recursive: boolean; output: "text" | "json" };
 type PlacedFinding = Finding & Position & { file: string; object?: string };
@@ -46,8 +46,8 @@ async function validate(paths: readonly string[], options: Options, io: Io): Pro
   if (findings.some(({ severity }) => severity === "error")) throw new Failure("");
 }
 
-function nothingIn(file: string): ManifestObject {
-  return { file, problem: "there is no object in it", at: { line: 1, column: 1 } };
+function nothingIn(path: string): ManifestObject {
+  return { file: path === "-" ? standardInput : path, problem: "there is no object in it", at: { line: 1, column: 1 } };
 }
 
 function judge(object: ManifestObject): { ours: boolean; findings: PlacedFinding[] } {

@@ -40,10 +40,13 @@ export function settleNamespace(
     delete metadata.namespace;
     return;
   }
-  if (metadata.namespace !== undefined && metadata.namespace !== "" && metadata.namespace !== expected) {
-    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-  }
+  refuseOtherNamespace(metadata.namespace, expected);
   metadata.namespace = expected;
+}
+
+export function refuseOtherNamespace(namespace: string | undefined, expected: string): void {
+  if (namespace === undefined || namespace === "" || namespace === expected) return;
+  throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
 }
 
 /** What an update carries over from the stored object before it is judged. */

@@ -10,7 +10,7 @@ import { deepCopy } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
 import { refuseVersion } from "./list.ts";
 import { requireNamespace } from "./namespaces.ts";
-import { dedupeOwners, settleNamespace } from "./object-meta.ts";
+import { dedupeOwners, refuseOtherNamespace, settleNamespace } from "./object-meta.ts";
 import { patched } from "./patch.ts";
 import { invalid, noSuchResource, notFound, verbNotAllowed } from "./refusal.ts";
 import type { ApiRequest, ApiResponse } from "./request.ts";
@@ -44,6 +44,8 @@ export function handleSubresource(backend: Backend, kind: ServedKind, exchange: 
 
 function created(request: ApiRequest, act: () => void): ApiResponse {
   if (request.verb !== "create") throw verbNotAllowed();
+  const body = request.body as { metadata?: { namespace?: string } | null } | null | undefined;
+  refuseOtherNamespace(body?.metadata?.namespace, request.namespace ?? "");
   act();
   const status: Status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };
   return { kind: "status", code: 201, status, warnings: [] };

@@ -96,6 +96,27 @@ const rows: readonly Row[] = [
       body: { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "b" } },
     },
   ],
+  [
+    "an eviction in another namespace",
+    {
+      method: "POST",
+      path: `/api/v1/namespaces/${namespace}/pods/a/eviction`,
+      body: { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a", namespace: "going" } },
+    },
+  ],
+  [
+    "a binding in another namespace",
+    {
+      method: "POST",
+      path: `/api/v1/namespaces/${namespace}/pods/a/binding`,
+      body: {
+        apiVersion: "v1",
+        kind: "Binding",
+        metadata: { name: "a", namespace: "going" },
+        target: { kind: "Node", name: "n" },
+      },
+    },
+  ],
 ];
 
 describe.skipIf(isUnavailable("etcd", "kube-apiserver"))("the box answers as a real server", () => {
