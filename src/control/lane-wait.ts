@@ -23,8 +23,8 @@ export type LastEnd = {
   readonly failureCount: number;
   /** A command of this kind is not started before. */
   readonly retryAt: Millis;
-  /** Only of what succeeded: to know the same command again. */
-  readonly text?: string;
+  /** Only if it succeeded: to know the same command again. */
+  readonly command?: Command;
   /** How often in a row it was sent again as soon as it might. */
   readonly repeatCount: number;
 };
@@ -42,8 +42,7 @@ export function afterEnd(last: LastEnd | undefined, { command, outcome, startedA
   const { kind } = command;
   const end = { kind, result: outcome.result, at: now };
   if (outcome.result === "done" || outcome.result === "already-so") {
-    const text = JSON.stringify(command);
-    return { ...end, failureCount: 0, retryAt: now, text, repeatCount: repeatCountOf(last, text, startedAt) };
+    return { ...end, failureCount: 0, retryAt: now, command, repeatCount: repeatCountOf(last, command, startedAt) };
   }
   const failureCount = last?.kind === kind ? last.failureCount + 1 : 1;
   const afterMs = outcome.result === "retry" ? (outcome.afterMs ?? 0) : 0;
@@ -51,8 +50,8 @@ export function afterEnd(last: LastEnd | undefined, { command, outcome, startedA
   return { ...end, failureCount, retryAt: now + Math.max(afterMs, waitMs), repeatCount: 0 };
 }
 
-function repeatCountOf(last: LastEnd | undefined, text: string, startedAt: Millis): number {
-  if (last?.text !== text) return 0;
+function repeatCountOf(last: LastEnd | undefined, command: Command, startedAt: Millis): number {
+  if (last === undefined || !isRepeated(last, command)) return 0;
   // Much later it is no repetition but a question asked from time to time.
   const wasWaitedFor = startedAt - last.at < 2 * growing(repeatMs, last.repeatCount + 1);
   return wasWaitedFor ? last.repeatCount + 1 : 0;
@@ -64,8 +63,12 @@ export function startsAt(last: LastEnd | undefined, command: Command): Millis {
   if (last.failureCount > 0) return last.retryAt;
   const pause = pauseMs[command.kind];
   const afterPause = pause === undefined ? Number.NEGATIVE_INFINITY : last.at + pause;
-  if (last.text !== JSON.stringify(command)) return afterPause;
+  if (!isRepeated(last, command)) return afterPause;
   return Math.max(afterPause, last.at + growing(repeatMs, last.repeatCount + 1));
+}
+
+function isRepeated({ command: before, kind }: LastEnd, command: Command): boolean {
+  return before !== undefined && kind === command.kind && JSON.stringify(before) === JSON.stringify(command);
 }
 
 function boundsOf(kind: CommandKind, outcome: Outcome): { first: Millis; max: Millis } {
