@@ -2,8 +2,7 @@
 // copies exists, it runs as the Deployment says, and what is packed runs where nothing else is.
 
 import { execFile, spawnSync } from "node:child_process";
-import { closeSync, existsSync, openSync } from "node:fs";
-import { existsSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
