@@ -39,7 +39,7 @@ function specErrors(spec: Crd["spec"], versions: readonly CrdVersion[]): FieldEr
   const shared = sharedParts(versions);
   const errors = [...groupErrors(spec.group), ...scopeErrors(spec.scope)];
   // In its own form the server has the first one's name in a field of old.
-  if (versions[0] !== undefined) errors.push(...versionNameErrors(versions[0], "spec.version"));
+  if (versions[0]?.name) errors.push(...versionNameErrors(versions[0], "spec.version"));
   if (!shared.schema) errors.push(...versions.flatMap(missingSchema));
   for (const [index, version] of versions.entries())
     errors.push(...versionErrors(version, `spec.versions[${index}]`, shared));

@@ -21,8 +21,11 @@ export function absent(group: string): ApiError {
   return why === undefined ? noSuchResource() : notServed(`the cluster in the box does not serve ${group}: ${why}`);
 }
 
-/** A subresource that needs a kubelet or a container, of which the box has none. */
+/** A subresource that needs a kubelet, a container or users, of which the box has none. */
 export function absentSubresource(plural: string, subresource: string | undefined): ApiError | undefined {
+  if (plural === "serviceaccounts" && subresource === "token") {
+    return notServed("the cluster in the box knows one token and no users: serviceaccounts/token is not served");
+  }
   if (subresource === undefined || !kubeletSubresources.has(subresource)) return undefined;
   return notImplemented(`the cluster in the box runs no containers: ${plural}/${subresource} is not served`);
 }

@@ -321,6 +321,7 @@ count: 1
       { args: ["apply", "--server-side", "-f", "-"], input: nodePool("refused") },
       kubectl("logs one -n refused"),
       kubectl("exec one -n refused -- ls"),
+      kubectl("create token default -n refused"),
       kubectl("auth whoami"),
       kubectl("auth can-i delete nodes"),
       kubectl("get clusterroles"),
