@@ -3,7 +3,7 @@
 
 import { isEqual } from "../api/schema/correlate.ts";
 import { nodeOfLease } from "../api/node-health-check-contract.ts";
-import { matches } from "../api/selector.ts";
+import { type Labels, matches } from "../api/selector.ts";
 import { doNotRepairKey, launchRecordKey } from "../api/well-known.ts";
 import { isOfEtcd } from "./etcd.ts";
 import type { IndexedPicture } from "./indexed-picture.ts";
@@ -273,15 +273,29 @@ function nodesUnder(picture: IndexedPicture, { before, after }: Change<Disruptio
   if (isEqual(word(before), word(after))) return [];
   const isSelecting = isEqual(before?.selector, after?.selector) ? [after] : [before, after];
   const selectors = isSelecting.flatMap(budget => (budget?.selector === undefined ? [] : [budget.selector]));
+  // Pods of one template have one set of labels between them, which is matched once.
+  const isUnder = once((labels: Labels) => selectors.some(selector => matches(selector, labels)));
   const names = new Set<string>();
   let isOverEtcd = false;
   for (const pod of picture.podsIn((after ?? before)?.namespace ?? "")) {
-    if (!selectors.some(selector => matches(selector, pod.labels))) continue;
+    if (!isUnder(pod.labels)) continue;
     if (pod.nodeName !== undefined) names.add(pod.nodeName);
     isOverEtcd ||= isOfEtcd(pod);
   }
   const nodes = [...names].sort().map((name): Subject => `node/${name}`);
   return isOverEtcd ? [...nodes, "cluster"] : nodes;
+}
+
+/** Asked once of each: the answer to one object stays the same. */
+function once<K extends object>(ask: (key: K) => boolean): (key: K) => boolean {
+  const answers = new Map<K, boolean>();
+  return key => {
+    const known = answers.get(key);
+    if (known !== undefined) return known;
+    const answer = ask(key);
+    answers.set(key, answer);
+    return answer;
+  };
 }
 
 function byVolumeClaim(picture: IndexedPicture, change: Change<VolumeClaimView>): Subjects {

@@ -185,6 +185,9 @@ export class IndexedPicture {
   claimsWith(providerID: string | undefined): readonly ClaimView[] {
     return this.#claimsByProviderID.of(providerID);
   }
+  claimCountWith(providerID: string | undefined): number {
+    return this.#claimsByProviderID.count(providerID);
+  }
   nodesWith(providerID: string | undefined): readonly NodeView[] {
     return this.#nodesByProviderID.of(providerID);
   }

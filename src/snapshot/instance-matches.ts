@@ -9,7 +9,7 @@ import type { ClaimView, InstanceListView } from "./views.ts";
 
 type LookUps = {
   claims(): readonly ClaimView[];
-  claimsWith(providerID: string | undefined): readonly ClaimView[];
+  claimCountWith(providerID: string | undefined): number;
 };
 
 export class InstanceMatches {
@@ -82,7 +82,7 @@ export class InstanceMatches {
     if (instance === undefined) return;
     const { providerID, claimUid } = instance;
     const isKnown =
-      this.#look.claimsWith(providerID).length > 0 || (claimUid !== undefined && this.#claimCountByUid.has(claimUid));
+      this.#look.claimCountWith(providerID) > 0 || (claimUid !== undefined && this.#claimCountByUid.has(claimUid));
     if (isKnown) this.#unclaimed.delete(providerID);
     else this.#unclaimed.set(providerID, instance);
   }

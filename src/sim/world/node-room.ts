@@ -32,6 +32,8 @@ export class Room {
   readonly taken: Amounts = new Map();
   readonly scored: Amounts = new Map();
   readonly placedByKey = new Map<string, Placed>();
+  /** Another one whenever something of this is otherwise. */
+  version = 0;
 
   constructor(node: Node) {
     this.node = node;
@@ -43,6 +45,7 @@ export class Room {
     this.node = node;
     this.allocatable = allocatableOf(node);
     this.taints = repelling(node);
+    this.version++;
   }
 
   add(placed: Placed): void {
@@ -60,6 +63,7 @@ export class Room {
   #count({ requests, scored }: Placed, sign: 1 | -1): void {
     addTo(this.taken, requests, sign);
     addTo(this.scored, scored, sign);
+    this.version++;
   }
 }
 

@@ -1,7 +1,7 @@
 // Pods from a template: the manifest, the template's fingerprint, and the counts that every workload's status has.
 
 import type { KubeObject, Manifest, ObjectMeta } from "../../api/meta.ts";
-import { availableAt, isReady } from "./conditions.ts";
+import { availableAt } from "./conditions.ts";
 import { ownedBy, type Pod, type PodSpec, type PodTemplate } from "./objects.ts";
 
 type Named = Pick<ObjectMeta, "name"> | Pick<ObjectMeta, "generateName">;
@@ -60,15 +60,16 @@ export type Counts = {
 };
 
 export function countsOf(pods: readonly Pod[], minReadySeconds: number, now: number): Counts {
-  let availableCount = 0;
+  let [readyCount, availableCount] = [0, 0];
   let wakeAt: number | undefined;
   for (const pod of pods) {
     const at = availableAt(pod, minReadySeconds);
     if (at === undefined) continue;
+    readyCount++;
     if (at <= now) availableCount++;
     else wakeAt = Math.min(at, wakeAt ?? at);
   }
-  return { readyCount: pods.filter(isReady).length, availableCount, wakeAt };
+  return { readyCount, availableCount, wakeAt };
 }
 
 export function isAvailable(pod: Pod, minReadySeconds: number, now: number): boolean {

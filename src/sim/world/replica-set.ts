@@ -55,7 +55,8 @@ function statusOf(replicaSet: ReplicaSet, all: readonly Pod[], now: number) {
     ...(fully > 0 && { fullyLabeledReplicas: fully }),
     ...(readyCount > 0 && { readyReplicas: readyCount }),
     ...(availableCount > 0 && { availableReplicas: availableCount }),
-    terminatingReplicas: all.filter(isDeleting).length,
+    // Nearly always there are none.
+    terminatingReplicas: active.length === all.length ? 0 : all.filter(isDeleting).length,
     ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }),
     ...(before.conditions && { conditions: before.conditions }),
   };

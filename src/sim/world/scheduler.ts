@@ -5,8 +5,8 @@
 import type { Clock } from "../../control/ports.ts";
 import { conditionOf, type Verdict, withTransition } from "./conditions.ts";
 import { recordEvent } from "./events.ts";
+import { JudgedRooms } from "./judged-rooms.ts";
 import { type Change, isNotFound } from "./mirror.ts";
-import { fitCheck } from "./node-fit.ts";
 import { type Placed, placed, type Room, Rooms } from "./node-room.ts";
 import { hasEnded, isActive, type Node, type Pod } from "./objects.ts";
 import type { Picture } from "./picture.ts";
@@ -30,6 +30,7 @@ export class Scheduler {
   readonly #picture: Picture;
   readonly #clock: Clock;
   readonly #rooms = new Rooms();
+  readonly #judged = new JudgedRooms();
   /** In the order in which they came. */
   readonly #pending = new Set<string>();
   readonly #refused = new RefusedPods();
@@ -116,7 +117,7 @@ export class Scheduler {
 
   #judge(candidate: Placed): Verdicts {
     const { pod } = candidate;
-    const misfits = fitCheck(candidate);
+    const judge = this.#judged.for(candidate);
     const checks = [
       spreadCheck(pod, this.#rooms),
       affinityCheck(candidate, this.#rooms, name => this.#picture.namespaces.get(name)?.metadata.labels),
@@ -128,12 +129,11 @@ export class Scheduler {
     let feasible = 0;
     for (let i = 0; i < rooms.length && feasible < enough; i++) {
       const room = rooms[(this.#start + i) % rooms.length] as Room; // within its length
-      const own = misfits(room);
-      const reasons = own.length > 0 ? own : firstOf(checks.map(check => check(room)));
+      const { misfits, score } = judge(room);
+      const reasons = misfits.length > 0 ? misfits : firstOf(checks, room);
       for (const reason of reasons) countByReason.set(reason, (countByReason.get(reason) ?? 0) + 1);
       if (reasons.length > 0) continue;
       feasible++;
-      const score = freeShare(candidate, room);
       if (best === undefined || score > best.score) best = { room, score };
       if (feasible === enough) this.#start = (this.#start + i + 1) % rooms.length;
     }
@@ -200,21 +200,15 @@ function feasibleEnough(nodeCount: number): number {
   return Math.max(100, Math.floor((nodeCount * percent) / 100));
 }
 
-/** Mean of what is left of cpu and memory with the pod on it, from 0 to 100. */
-function freeShare({ scored: asked }: Placed, { allocatable, scored }: Room): number {
-  let sum = 0;
-  for (const [name, amount] of asked) {
-    const total = allocatable.get(name) ?? 0;
-    const left = total - (scored.get(name) ?? 0) - amount;
-    sum += total > 0 && left > 0 ? Math.floor((left * 100) / total) : 0;
+function firstOf(checks: readonly ((room: Room) => string | undefined)[], room: Room): readonly string[] {
+  for (const check of checks) {
+    const reason = check(room);
+    if (reason !== undefined) return [reason];
   }
-  return Math.floor(sum / asked.size);
+  return none;
 }
 
-function firstOf(reasons: readonly (string | undefined)[]): string[] {
-  const reason = reasons.find(one => one !== undefined);
-  return reason === undefined ? [] : [reason];
-}
+const none: readonly string[] = [];
 
 function refusalMessage(nodeCount: number, countByReason: ReadonlyMap<string, number>): string {
   if (nodeCount === 0) return "no nodes available to schedule pods";
