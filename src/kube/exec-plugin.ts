@@ -2,10 +2,11 @@
 // credential: it is never quoted.
 
 import { spawn } from "node:child_process";
+import type { Clock } from "../control/ports.ts";
 import { ConfigError } from "./errors.ts";
 import type { ClusterConfig, ExecPlugin } from "./kubeconfig.ts";
 
-const PLUGIN_TIMEOUT_MS = 60_000;
+const PLUGIN_TIMEOUT_S = 60;
 const OUTPUT_MAX_BYTES = 1 << 20;
 
 export type ExecCredential = {
@@ -17,13 +18,14 @@ export type ExecCredential = {
 };
 
 export type PluginContext = {
+  clock: Clock;
   config: ClusterConfig;
   /** The cluster's CA as PEM, for `provideClusterInfo`. */
   ca: string | undefined;
   env: Readonly<Record<string, string | undefined>>;
 };
 
-type Output = { code: number | null; stdout: string; stderr: string };
+type Output = { code: number | null; stdout: string; stderr: string; stopped: string | undefined };
 
 export async function runExecPlugin(plugin: ExecPlugin, context: PluginContext): Promise<ExecCredential> {
   const { source } = context.config;
@@ -32,6 +34,9 @@ export async function runExecPlugin(plugin: ExecPlugin, context: PluginContext):
     throw new ConfigError(`The credential plugin ${plugin.command} (${source}) needs a terminal: use another user.`);
   }
   const output = await run(plugin, context);
+  if (output.stopped !== undefined) {
+    throw new ConfigError(`The credential plugin ${plugin.command} (${source}) ${output.stopped}.`);
+  }
   if (output.code !== 0) {
     const said = lastLine(output.stderr);
     throw new ConfigError(
@@ -45,23 +50,36 @@ function run(plugin: ExecPlugin, context: PluginContext): Promise<Output> {
   const own = Object.fromEntries(plugin.env.map(({ name, value }) => [name, value]));
   const env = { ...context.env, ...own, KUBERNETES_EXEC_INFO: execInfo(plugin, context) };
   return new Promise((resolve, reject) => {
-    const child = spawn(plugin.command, [...plugin.args], {
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-      timeout: PLUGIN_TIMEOUT_MS,
+    const child = spawn(plugin.command, [...plugin.args], { env, stdio: ["ignore", "pipe", "pipe"] });
+    let stopped: string | undefined;
+    // What it started itself may outlive it and hold its output open: we hang up.
+    const stop = (complaint: string) => {
+      stopped ??= complaint;
+      child.kill("SIGKILL");
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
+    const hush = context.clock.after(PLUGIN_TIMEOUT_S * 1000, () => {
+      stop(`gave no answer within ${PLUGIN_TIMEOUT_S} s: see whether it waits for somebody to log in`);
     });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     let bytes = 0;
     const collect = (into: Buffer[]) => (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > OUTPUT_MAX_BYTES) child.kill();
+      if (bytes > OUTPUT_MAX_BYTES) stop(`printed more than ${OUTPUT_MAX_BYTES} bytes, which is no credential`);
       else into.push(chunk);
     };
     child.stdout.on("data", collect(stdout));
     child.stderr.on("data", collect(stderr));
-    child.on("error", cause => reject(notRun(plugin, context.config.source, cause)));
-    child.on("close", code => resolve({ code, stdout: textOf(stdout), stderr: textOf(stderr) }));
+    child.on("error", cause => {
+      hush();
+      reject(notRun(plugin, context.config.source, cause));
+    });
+    child.on("close", code => {
+      hush();
+      resolve({ code, stdout: textOf(stdout), stderr: textOf(stderr), stopped });
+    });
   });
 }
 

@@ -311,6 +311,30 @@ ${line}`,
     expect(runs()).toEqual([]);
   });
 
+  test("that hangs is given up, also when something it started holds its output", async () => {
+    const clock = new ManualClock();
+    const child = `["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" }`;
+    const exec = plugin(
+      `import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+process.on("SIGTERM", () => {});
+const { pid } = spawn(process.execPath, ${child});
+writeFileSync(${JSON.stringify(join(dir, "pid"))}, String(pid));
+setInterval(() => {}, 1000);`,
+    );
+    const failed = failure(connected({ user: { exec } }, clock).raw("/"));
+    await expect.poll(() => existsSync(join(dir, "pid")), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => readFileSync(join(dir, "pid"), "utf8"), { timeout: 20_000 }).not.toBe("");
+    const grandchild = Number(readFileSync(join(dir, "pid"), "utf8"));
+    try {
+      await clock.advance(60_000);
+      const sentence = "(the test) gave no answer within 60 s: see whether it waits for somebody to log in.";
+      expect((await failed).message).toContain(sentence);
+    } finally {
+      process.kill(grandchild, "SIGKILL");
+    }
+  });
+
   const v1 = "client.authentication.k8s.io/v1";
   test.each<[string, string, Partial<ExecPlugin>, string]>([
     [
@@ -347,6 +371,12 @@ ${line}`,
       `answer({ token: "${SENTINEL}", expirationTimestamp: "soon" })`,
       {},
       "printed an expirationTimestamp that is not RFC 3339.",
+    ],
+    [
+      "never stops talking",
+      `process.stdout.write("${SENTINEL}".repeat(100_000)); setInterval(() => {}, 1000)`,
+      {},
+      "printed more than 1048576 bytes, which is no credential.",
     ],
     ["wants a terminal", "", { interactiveMode: "Always" }, "needs a terminal: use another user."],
   ])("that %s: one sentence, and no credential in it", async (_, line, more, message) => {

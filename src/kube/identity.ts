@@ -90,7 +90,7 @@ function pluginSource(config: ClusterConfig, { clock, env }: IdentityContext): P
   const expired = (): boolean => held === undefined || (held.expiresAt !== undefined && clock.now() >= held.expiresAt);
   return {
     async current(ca) {
-      const valid = held === undefined || expired() ? await runExecPlugin(exec, { config, ca, env }) : held;
+      const valid = held === undefined || expired() ? await runExecPlugin(exec, { clock, config, ca, env }) : held;
       held = valid;
       return valid;
     },
