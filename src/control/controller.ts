@@ -145,7 +145,11 @@ class Shell implements Controller {
     const remembering = (context: Context) => this.#turns.remembering(context);
     this.#dispatch = new Dispatch({ ...common, remembering, changed: wake });
     this.#events = new Events({ api, clock, counts: counts.events });
-    this.#loop = new Loop(clock, () => this.#turn());
+    this.#loop = new Loop(
+      clock,
+      () => this.#turn(),
+      () => this.#dispatch.lanes.crowdedMs,
+    );
     const changed = () => this.#fed();
     const kinds = startFeeds(feed, picture, {
       changed,

@@ -89,6 +89,17 @@ describe("lanes", () => {
       for (const name of ["a", "b", "c"]) lanes.offer(entry(name));
     });
 
+    test("can spare a turn for a moment, and for longer behind a long line", async () => {
+      expect(lanes.crowdedMs).toBe(50);
+      for (let index = 3; index <= 32; index++) lanes.offer(entry(`later ${index}`));
+      expect(lanes.crowdedMs).toBe(150);
+      await end(0, done);
+      expect(lanes.crowdedMs).toBe(50);
+      lanes.leaveLine();
+      await end(1, done);
+      expect(lanes.crowdedMs).toBe(0);
+    });
+
     test("take entries of the ledger on at once, and begin them one by one as others end", async () => {
       expect(taken).toHaveLength(35);
       expect(namesRunning()).toEqual([]);

@@ -51,6 +51,10 @@ type Lane = {
 };
 
 const runningMax = 32;
+/** While so many stand in line that they will be busy for as long. */
+const longLineMs: Millis = 150;
+/** While there is no room. */
+const noRoomMs: Millis = 50;
 const apiTimeoutMs: Millis = 20_000;
 const timeoutMsByKind: Partial<Record<CommandKind, Millis>> = {
   "launch-instance": 90_000,
@@ -108,6 +112,12 @@ export class Lanes {
 
   get room(): number {
     return Math.max(0, runningMax - this.#runningCount);
+  }
+
+  /** How long a turn can be spared: what it decides could not be begun sooner. */
+  get crowdedMs(): Millis {
+    if (this.#line.length > runningMax) return longLineMs;
+    return this.room === 0 ? noRoomMs : 0;
   }
 
   get hasRoomForWaiting(): boolean {

@@ -27,6 +27,31 @@ describe("the loop", () => {
     expect(loop.isWoken).toBe(false);
   });
 
+  test("is spared while nothing could be begun, and comes a moment after there is room", async () => {
+    const clock = new ManualClock();
+    const start = clock.monotonic();
+    const turns: number[] = [];
+    let crowdedMs = 150;
+    const loop = new Loop(
+      clock,
+      () => void turns.push(clock.monotonic() - start),
+      () => crowdedMs,
+    );
+    loop.wake();
+    await clock.advance(149);
+    expect(turns).toEqual([]);
+    await clock.advance(1);
+    expect(turns).toEqual([150]);
+    loop.wake();
+    await clock.advance(40);
+    crowdedMs = 0;
+    loop.wake();
+    await clock.advance(9);
+    expect(turns).toHaveLength(1);
+    await clock.advance(1);
+    expect(turns).toEqual([150, 200]);
+  });
+
   test("comes back at the instant that the turn asks for, or before if something changes", async () => {
     const { clock, loop, turns } = turning(({ now, monotonic }) => (monotonic() < 3000 ? now() + 5000 : undefined));
     loop.wake();

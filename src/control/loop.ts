@@ -1,5 +1,6 @@
 // When the next turn is: soon after something changed, so that a burst makes one turn, and otherwise when the earliest
-// instant comes for which somebody asked. Where turns are long they are rarer, and each takes in more of what changed.
+// instant comes for which somebody asked. Where turns are long, or nothing that they decide could be begun yet, they are
+// rarer, and each takes in more of what changed.
 
 import type { Instant, Millis } from "../api/time.ts";
 import type { Clock } from "./ports.ts";
@@ -14,6 +15,7 @@ const waitMaxMs: Millis = 60_000;
 export class Loop {
   readonly #clock: Clock;
   readonly #turn: () => Instant | undefined;
+  readonly #crowdedMs: () => Millis;
   #cancel = (): void => {};
   /** By the monotonic clock; undefined: no timer runs. */
   #timerAt: number | undefined;
@@ -24,10 +26,11 @@ export class Loop {
   #isWoken = false;
   #isStopped = false;
 
-  /** `turn` returns when it wants to be called again at the latest. */
-  constructor(clock: Clock, turn: () => Instant | undefined) {
+  /** `turn` returns when it wants to be called again at the latest; `crowdedMs` says how long it can be spared. */
+  constructor(clock: Clock, turn: () => Instant | undefined, crowdedMs: () => Millis = () => 0) {
     this.#clock = clock;
     this.#turn = turn;
+    this.#crowdedMs = crowdedMs;
   }
 
   /** A turn is due for another reason than time. */
@@ -37,8 +40,8 @@ export class Loop {
 
   /** Something changed. */
   wake(): void {
-    if (this.#isWoken) return;
     this.#isWoken = true;
+    // Also if it was woken before: by now there may be room.
     if (!this.#isTurning) this.#schedule(this.#soon());
   }
 
@@ -78,6 +81,6 @@ export class Loop {
   }
 
   #soon(): Millis {
-    return Math.max(burstMs, this.#restsUntil - this.#clock.monotonic());
+    return Math.max(burstMs, this.#restsUntil - this.#clock.monotonic(), this.#crowdedMs());
   }
 }
