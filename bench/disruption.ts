@@ -63,6 +63,7 @@ function row(who: string, cluster: FragmentedCluster, { course, floor }: { cours
     "nodes after": cluster.machineByName.size,
     moves: commands,
     "pods moved": podsMoved,
+    "pods for each $/h saved": round(podsMoved / (before - cluster.price)),
     "CPU s": round((user + system) / 1e6),
   };
 }

@@ -51,7 +51,7 @@ export function unpaidBy(actions: readonly ActionView[], paid: Paid, { podCount,
   const { nodes, before, after } = paid;
   const names = nodes.map(({ name }) => name);
   const saving = { nodes: names, newNodes: [], places: new Map(), podCount, price: { before, after } };
-  const why = refusedBy(saving, nodes, termsByPool);
+  const why = refusedBy(saving, nodes, { termsByPool });
   return why && `${why} (${after.toFixed(4)} instead of ${before.toFixed(4)} an hour)`;
 }
 

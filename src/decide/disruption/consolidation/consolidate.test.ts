@@ -66,9 +66,10 @@ describe("one node in place of several, whatever the price list", () => {
     bound: [...podsOn("a", "1", "1", "1"), ...podsOn("b", "1", "1", "1"), ...podsOn("c", "1")],
   };
   const candidates = Object.entries(priced).map(([name, price]) => candidate(name, price));
+  const termsByPool = new Map([["p", { ...terms, price: 0.436, disturbance: 10 }]]);
 
   test("the cheapest that takes them all", () => {
-    const verdict = asked({ ...fragmented, pools: [aPool("p", { instanceTypes: list })] }, { candidates });
+    const verdict = asked({ ...fragmented, pools: [aPool("p", { instanceTypes: list })] }, { candidates, termsByPool });
     expect(told(verdict)).toEqual({ "c+a+b": "goes for eight" });
     expect(verdict.savings[0]?.price).toEqual({ before: 0.17 + 0.17 + 0.096, after: 0.3 });
   });
@@ -78,9 +79,9 @@ describe("one node in place of several, whatever the price list", () => {
     const small = aPool("p", { instanceTypes: [two, four].flatMap(type => type ?? []) });
     const large = aPool("large", { instanceTypes: [eight].flatMap(type => type ?? []) });
     const both = { ...fragmented, pools: [small, large] };
-    expect(told(asked(both, { candidates }))).toEqual({ "c+a+b": "goes for eight" });
+    expect(told(asked(both, { candidates, termsByPool }))).toEqual({ "c+a+b": "goes for eight" });
     const lighter = { ...fragmented, pools: [{ ...small, weight: 10 }, large] };
-    expect(asked(lighter, { candidates }).savings).toEqual([]);
+    expect(asked(lighter, { candidates, termsByPool }).savings).toEqual([]);
   });
 
   test("not where pods keep away from one another", () => {
@@ -136,6 +137,16 @@ describe("consolidation", () => {
     expect(told(verdict)).toEqual({ "a+b+c": "goes for eight" });
   });
 
+  test.each([
+    ["a pod", 1, "goes for two"],
+    ["as many as it is worth", 9, "goes for two"],
+    ["one more than that", 10, "too little would be saved for 10 pods that have to move"],
+  ])("exchanges no node for a saving that is not worth its pods: %s", (_, count, becomes) => {
+    // A fiftieth of the price, for up to five times that share of what there is to disturb.
+    const bound = podsOn("a", ...Array.from({ length: count }, () => "100m"));
+    expect(told(asked({ bound }, { candidates: [candidate("a")], targets: [] }))).toEqual({ a: becomes });
+  });
+
   test("makes several nodes of one only where that saves much", () => {
     const bound = podsOn("a", "2", "2");
     const of = (disturbance: number) => ({
@@ -154,7 +165,7 @@ describe("consolidation", () => {
 
   test.each([
     ["the same price", 4, dearer],
-    ["a little more", 4.01, "goes for four"],
+    ["a little more", 4.4, "goes for four"],
   ])("never goes up: a node of %s", (_, price, becomes) => {
     const bound = podsOn("a", "3");
     expect(told(asked({ bound }, { candidates: [candidate("a", price)], targets: [] }))).toEqual({ a: becomes });
@@ -387,7 +398,7 @@ describe("the terms of a pool", () => {
       "too little would be saved for 4 pods that have to move",
     ],
   ])("saving %s", (_, one, more, why) => {
-    expect(refusedBy(one, [candidate("a")], under(more))).toBe(why);
+    expect(refusedBy(one, [candidate("a")], { termsByPool: under(more) })).toBe(why);
   });
 
   test("all pools that weigh savings must agree", () => {
@@ -398,19 +409,23 @@ describe("the terms of a pool", () => {
         ["q", other ?? terms],
       ]);
     const nodes = [candidate("a"), candidate("b", 4, { pool: "q" })];
-    expect(refusedBy(saving(8, 2, 2), nodes, both())).toBe(undefined);
+    expect(refusedBy(saving(8, 2, 2), nodes, { termsByPool: both() })).toBe(undefined);
     const why = "too little would be saved for 2 pods that have to move";
-    expect(refusedBy(saving(8, 2, 2), nodes, both(light, heavy))).toBe(why);
-    expect(refusedBy(saving(8, 2, 2), nodes, both(heavy, light))).toBe(why);
+    expect(refusedBy(saving(8, 2, 2), nodes, { termsByPool: both(light, heavy) })).toBe(why);
+    expect(refusedBy(saving(8, 2, 2), nodes, { termsByPool: both(heavy, light) })).toBe(why);
   });
 
   test("of which nothing is known to disturb are not met, and of which nothing costs are", () => {
     const nodes = [candidate("a")];
-    expect(refusedBy(saving(4, 0, 1), nodes, under({ isBalanced: true, disturbance: 0 }))).toContain("too little");
-    expect(refusedBy(saving(4, 0, 1), nodes, under({ isBalanced: true, price: 0 }))).toBe(undefined);
+    expect(refusedBy(saving(4, 0, 1), nodes, { termsByPool: under({ isBalanced: true, disturbance: 0 }) })).toContain(
+      "too little",
+    );
+    expect(refusedBy(saving(4, 0, 1), nodes, { termsByPool: under({ isBalanced: true, price: 0 }) })).toBe(undefined);
   });
 
   test("must be known", () => {
-    expect(refusedBy(saving(4, 0, 0), [candidate("a", 4, { pool: "q" })], under({}))).toBe("NodePool q is not there");
+    expect(refusedBy(saving(4, 0, 0), [candidate("a", 4, { pool: "q" })], { termsByPool: under({}) })).toBe(
+      "NodePool q is not there",
+    );
   });
 });

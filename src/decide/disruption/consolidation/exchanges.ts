@@ -1,16 +1,19 @@
-// Nodes that go because something cheaper can take their pods: one by one, and then several together into fewer. Nodes do
-// not become more, unless that saves much for what it disturbs; several go together only for a saving worth the wait.
+// Nodes that go because something cheaper can take their pods: one by one, and then several together into fewer. None for a
+// saving that is not worth its pods; nodes do not become more, unless that saves much for what it disturbs; several go
+// together only for a saving worth the wait.
 
 import type { Trial } from "../../packing/trial.ts";
 import { attempt, type Course, oneByOne, priceOf } from "./course.ts";
-import type { Candidate, Saving, Terms } from "./question.ts";
+import type { Candidate, Saving } from "./question.ts";
 import type { GroupKind } from "./standings.ts";
-import { refusedBy } from "./terms.ts";
+import { balancedWorth, refusedBy } from "./terms.ts";
 
 /** The least share of their price that makes more nodes of fewer. */
 const moreNodesSave = 0.2;
 /** The least share of their price for which several go together. */
 const togetherSave = 0.15;
+/** What an exchange must be worth: moves that disturb five times what they save never pay before the next comes. */
+const leastWorth = 0.2;
 /** So many groups in a row without a saving, and there is no hope for those that disturb more. */
 const failuresMax = 3;
 
@@ -53,11 +56,6 @@ function* inGroups(course: Course, kind: GroupKind): Generator<void, void> {
   }
 }
 
-/** What pools ask of a saving if they weigh it against what it disturbs. */
-function balanced(termsByPool: ReadonlyMap<string, Terms>): ReadonlyMap<string, Terms> {
-  return new Map([...termsByPool].map(([pool, terms]) => [pool, { ...terms, isBalanced: true }]));
-}
-
 /** Half of them, but two before one. */
 function fewer(count: number): number {
   return count === 3 ? 2 : Math.floor(count / 2);
@@ -89,6 +87,7 @@ function exchanged(
     const isMore = newNodes.length > nodes.length;
     const least = Math.max(isMore ? moreNodesSave : 0, nodes.length > 1 ? togetherSave : 0);
     if (before - after < least * before) return "too little would be saved";
-    return refusedBy(saving, nodes, isMore ? balanced(question.termsByPool) : question.termsByPool) ?? [saving];
+    const asked = { termsByPool: question.termsByPool, leastWorth: isMore ? balancedWorth : leastWorth };
+    return refusedBy(saving, nodes, asked) ?? [saving];
   });
 }

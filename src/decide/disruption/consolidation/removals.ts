@@ -10,8 +10,9 @@ const noRoom = "its pods do not fit onto other nodes";
 
 export function* removals(course: Course): Generator<void, void> {
   const { standings, question } = course;
+  const { termsByPool } = question;
   const isWorthwhile = (node: Candidate) =>
-    refusedBy(removalOf(node, new Map()), [node], question.termsByPool, standings.podCountOf(node)) === undefined;
+    refusedBy(removalOf(node, new Map()), [node], { termsByPool, podCount: standings.podCountOf(node) }) === undefined;
   const worthwhile: Candidate[] = [];
   for (const [place, node] of [...course.fresh].entries()) {
     if (isWorthwhile(node)) worthwhile.push(node);

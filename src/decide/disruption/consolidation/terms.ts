@@ -3,14 +3,24 @@
 
 import type { Candidate, Saving, Terms } from "./question.ts";
 
-/** Upstream's k: a share of the savings may cost up to twice that share of the disturbance. */
-const disturbancePerSaving = 2;
+/**
+ * What a saving is worth: its share of what all nodes of the pool cost, for each such share of what there is to disturb in
+ * them. Upstream's k of 2 for Balanced pools.
+ */
+export const balancedWorth = 0.5;
+
+type Asked = {
+  readonly termsByPool: ReadonlyMap<string, Terms>;
+  /** Where it is not known yet how many pods move: all that would have to. */
+  readonly podCount?: number;
+  /** Whatever the pools say. */
+  readonly leastWorth?: number;
+};
 
 export function refusedBy(
   { price, podCount: moving }: Saving,
   nodes: readonly Candidate[],
-  termsByPool: ReadonlyMap<string, Terms>,
-  podCount = moving,
+  { termsByPool, podCount = moving, leastWorth = 0 }: Asked,
 ): string | undefined {
   const saved = price.before - price.after;
   if (!(saved > 0)) return "nothing would be saved";
@@ -21,8 +31,9 @@ export function refusedBy(
     if (saved < terms.minSavings * price.before * (1 - 1e-9))
       return `${percent(saved / price.before)} would be saved, and NodePool ${pool} wants ${percent(terms.minSavings)}`;
     // Each node counts as one, and each pod that has to move.
-    const isWorth = saved / terms.price >= (nodes.length + podCount) / terms.disturbance / disturbancePerSaving;
-    if (terms.isBalanced && !isWorth) return `too little would be saved for ${podCount} pods that have to move`;
+    const least = terms.isBalanced ? Math.max(leastWorth, balancedWorth) : leastWorth;
+    const isWorth = saved / terms.price >= (least * (nodes.length + podCount)) / terms.disturbance;
+    if (least > 0 && !isWorth) return `too little would be saved for ${podCount} pods that have to move`;
   }
   return undefined;
 }
