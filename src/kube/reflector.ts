@@ -189,12 +189,11 @@ export class Reflector<T> {
         const { resourceVersion, annotations } = event.object.metadata;
         this.#cache.bookmarked();
         if (!session.listing) this.#advance(resourceVersion);
-        else if (annotations?.[LIST_COMPLETE] === "true") {
-          this.#listComplete(resourceVersion, session);
-          // As a watch it is too silent sooner.
-          this.#cancelTimer();
-          this.#watchSilence(session);
-        }
+        else if (annotations?.[LIST_COMPLETE] === "true") this.#listComplete(resourceVersion, session);
+        else return;
+        // Put off by each: it looks where one is missing, not once a minute between them.
+        this.#cancelTimer();
+        this.#watchSilence(session);
         return;
       }
       case "DELETED":
@@ -318,7 +317,7 @@ export class Reflector<T> {
     return delay === "backoff" ? ownMs : Math.max(ownMs, delay.atLeastMs * (1 + this.#random() / 4));
   }
 
-  // One timer looks when the silence could be too long, instead of one set anew with every event.
+  // One timer looks when the silence could be too long, instead of one set anew with every change.
   #watchSilence(session: Session): void {
     const { clock } = this.#options;
     const leftMs = this.#silentAt(session) - clock.monotonic();

@@ -4,7 +4,7 @@
 import type { KubeObject } from "../../api/meta.ts";
 import { type Toleration, tolerates } from "../../api/taint.ts";
 import { disruptedTaint, terminationFinalizer, terminationTimestampKey } from "../../api/well-known.ts";
-import { deadlineOf, instanceOf, isClaimTrue, ownNodes, type StoredClaim, type StoredNode } from "./ledger.ts";
+import { deadlineOf, instanceOf, isClaimTrue, ownNodes, type StoredClaim } from "./ledger.ts";
 import { isUnseen, type WriteContext } from "./write-context.ts";
 
 /** `after` is absent when nothing held the claim any more. */
@@ -33,7 +33,7 @@ function podsLeft(context: WriteContext, before: StoredClaim, after: StoredClaim
   const isGivenUp = isClaimTrue(after, "InstanceTerminating") && !isClaimTrue(before, "InstanceTerminating");
   if (!isGivenUp || !isClaimTrue(after, "Registered") || deadlineOf(after) <= context.process.now()) return [];
   return ownNodes(context.ledger, after.status?.providerID)
-    .flatMap(node => [...context.objects.all<Pod>("pods")].filter(pod => wouldMove(context, pod, node)))
+    .flatMap(({ metadata: { name } }) => context.objects.podsOn<Pod>(name).filter(pod => wouldMove(context, pod)))
     .map(({ metadata, spec }) => `D1 pod ${metadata.name} is still on ${spec.nodeName}, whose instance is ended`);
 }
 
@@ -43,12 +43,8 @@ type Pod = KubeObject & {
 };
 
 /** One that stops is waited for as long as its grace. */
-function wouldMove(
-  context: WriteContext,
-  { metadata, spec, status }: Pod,
-  { metadata: { name } }: StoredNode,
-): boolean {
-  if (spec.nodeName !== name || isUnseen(context, `pods ${metadata.namespace}/${metadata.name}`)) return false;
+function wouldMove(context: WriteContext, { metadata, spec, status }: Pod): boolean {
+  if (isUnseen(context, `pods ${metadata.namespace}/${metadata.name}`)) return false;
   if (["Succeeded", "Failed"].includes(status?.phase ?? "")) return false;
   if (metadata.ownerReferences?.some(({ kind }) => kind === "Node")) return false;
   if (spec.tolerations?.some(toleration => tolerates(toleration, disruptedTaint))) return false;

@@ -2,19 +2,27 @@
 // without any cache or view in between.
 
 import { apiVersionOf, type KubeObject, type Manifest, type Resource } from "../../api/meta.ts";
-import { matches } from "../../api/selector.ts";
+import { matches, type Selector } from "../../api/selector.ts";
 import { parseSelector } from "../../api/selector-text.ts";
 import { ApiError } from "../../api/status.ts";
 import type { ApiServer } from "../api-server.ts";
 import type { ApiRequest } from "../request.ts";
 import { collectionOf } from "../served-kinds.ts";
+import type { Collection } from "../store.ts";
+import type { StoredObject } from "../stored.ts";
+import { ObjectIndex } from "./object-index.ts";
 import type { Objects } from "./scenario.ts";
 
 export class ClusterObjects {
   readonly #server: ApiServer;
+  /** By collection, and by what they are asked for; made when somebody asks. */
+  readonly #indexes = new Map<string, Map<string, ObjectIndex>>();
 
   constructor(server: ApiServer) {
     this.#server = server;
+    server.store.onChange(({ name }, change) => {
+      for (const index of this.#indexes.get(name)?.values() ?? []) index.changed(change);
+    });
   }
 
   /** Of a kind by its name; undefined: the cluster serves none so called. */
@@ -31,6 +39,12 @@ export class ClusterObjects {
     for (const { object } of this.#server.store.collection(collection).all()) yield object as T;
   }
 
+  podsOn<T extends KubeObject = KubeObject>(nodeName: string): T[] {
+    const pods = this.#server.store.collection("pods");
+    const keys = this.#index(pods, "node", ({ object }) => nodeOf(object)).keys(nodeName);
+    return keys.flatMap(key => (pods.get(key)?.object as T | undefined) ?? []);
+  }
+
   get(collection: string, key: string): KubeObject | undefined {
     return this.#server.store.collection(collection).get(key)?.object;
   }
@@ -44,11 +58,28 @@ export class ClusterObjects {
     const collection = collectionOf(this.#server.store, served);
     const prefix = served.resource.namespaced ? `${namespace}/` : "";
     const found: KubeObject[] = [];
-    for (const key of name === undefined ? collection.keys.range(prefix) : [prefix + name]) {
+    for (const key of name === undefined ? this.#keys(collection, prefix, parsed.value) : [prefix + name]) {
       const object = collection.get(key)?.object;
       if (object !== undefined && matches(parsed.value, object.metadata.labels)) found.push(object);
     }
     return found.sort(byAge).slice(0, count);
+  }
+
+  /** Of all that may match, in order: by a label whose value the selector names, if it names one. */
+  #keys(collection: Collection, prefix: string, selector: Selector): Iterable<string> {
+    const exact = selector.find(({ operator }) => operator === "=" || operator === "==");
+    const [value] = exact?.values ?? [];
+    if (exact === undefined || value === undefined) return collection.keys.range(prefix);
+    const index = this.#index(collection, `label ${exact.key}`, ({ labels }) => labels?.[exact.key]);
+    return index.keys(value).filter(key => key.startsWith(prefix));
+  }
+
+  #index(collection: Collection, what: string, valueOf: (stored: StoredObject) => string | undefined): ObjectIndex {
+    const known = this.#indexes.get(collection.name) ?? new Map<string, ObjectIndex>();
+    this.#indexes.set(collection.name, known);
+    const index = known.get(what) ?? new ObjectIndex(collection, valueOf);
+    known.set(what, index);
+    return index;
   }
 
   /** What a person does with kubectl: a refusal is thrown as ApiError. */
@@ -84,6 +115,10 @@ export class ClusterObjects {
   delete(object: Manifest): void {
     this.request(object, { verb: "delete", name: object.metadata.name ?? "", body: {} });
   }
+}
+
+function nodeOf(pod: KubeObject): string | undefined {
+  return (pod.spec as { nodeName?: string } | undefined)?.nodeName;
 }
 
 // As times of one form sort as texts, and by code unit: by locale it takes longer than all the rest.
