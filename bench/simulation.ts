@@ -69,7 +69,7 @@ function dayOf(nodeCount: number): Scenario {
 }
 
 // As `fettle simulate` does.
-compileLess();
+compileLess("brief");
 const args = process.argv.slice(2);
 const sizes = args.filter(arg => !arg.startsWith("--")).map(Number);
 const rows = [];

@@ -11,6 +11,7 @@ import { refusalsAnswer } from "../view/refusals-answer.ts";
 import { Metrics } from "../web/metrics.ts";
 import { type Answers, type Serving, serve } from "../web/server.ts";
 import { refusedBy } from "./cluster-problem.ts";
+import { compileLess } from "./compile-less.ts";
 import type { BindAddress } from "./flags.ts";
 import { instanceTypesIn } from "./instance-types.ts";
 import { Failure, type Io, untilAborted } from "./io.ts";
@@ -40,6 +41,7 @@ Examples:
   fettle run --dry-run --controllers='*,-garbage'`;
 
 async function runController(flags: RunFlags, io: Io, version: string): Promise<void> {
+  compileLess("lasting");
   // From here on a Ctrl-C ends it in good order, also before it has begun.
   const { signal } = io;
   assertSense(flags);

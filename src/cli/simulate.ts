@@ -36,7 +36,7 @@ Examples:
 
 async function play(file: string, { seed, until, output }: Flags, io: Io): Promise<void> {
   const scenario = await scenarioIn(file);
-  compileLess();
+  compileLess("brief");
   const simulation = await simulate(scenario, {
     feed: parts => options => new Reflector({ ...parts, ...options }),
     provider: simulatedProvider,

@@ -118,7 +118,7 @@ describe("events", () => {
     expect(await saidAfter(notice, 1)).toBe(true);
   });
 
-  test("of what goes well with pods and nodes come one a second, after twenty at once, and leave room for others", async () => {
+  test("of what goes well with pods and nodes come one in four seconds, after twenty at once, and leave room for others", async () => {
     const about = (index: number) =>
       ({ kind: "Pod", name: `p-${index}`, uid: `p-${index}`, namespace: "default" }) as const;
     const reasons = ["Nominated", "Registered", "Initialized"];
@@ -127,7 +127,7 @@ describe("events", () => {
     );
     expect(said.filter(Boolean)).toHaveLength(20);
     expect(events.note(aNotice())).toBe(true);
-    expect(await saidAfter(aNotice({ reason: "Nominated", about: about(200) }), 999)).toBe(false);
+    expect(await saidAfter(aNotice({ reason: "Nominated", about: about(200) }), 3_999)).toBe(false);
     expect(await saidAfter(aNotice({ reason: "Registered", about: about(200) }), 1)).toBe(true);
   });
 

@@ -44,7 +44,7 @@ const perObject = { burst: 10, everyMs: 30 * secondMs };
 const overall = { burst: 100, everyMs: 200 };
 /** Said of each pod that waits and each node that comes, when all is well: they must not take the room of what matters. */
 const routineReasons: ReadonlySet<string> = new Set(["Nominated", "Registered", "Initialized"]);
-const routine = { burst: 20, everyMs: secondMs };
+const routine = { burst: 20, everyMs: 4 * secondMs };
 /** True of most nodes at most times, each for another reason from time to time: once an object, whatever it says. */
 const lastingReasons: ReadonlySet<string> = new Set(["Unconsolidatable"]);
 const lasting = { burst: 20, everyMs: 5 * secondMs };

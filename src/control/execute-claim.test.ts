@@ -529,6 +529,29 @@ describe("what the controller tells the owners of policies", () => {
     expect((await execution.get(pools, "p"))?.metadata).not.toHaveProperty("annotations");
   });
 
+  test("update-pool reads a pool only if somebody was quicker, and leaves what they wrote", async () => {
+    const execution = new EmbeddedExecution();
+    const pool = await execution.create(pools, { metadata: { name: "p" }, spec: {} });
+    const looks: string[] = [];
+    execution.interfere = call => void (call.startsWith("get") && looks.push(call));
+    const update = (nodes: number): Command => ({
+      kind: "update-pool",
+      pool: targetOf(pool),
+      metadata: { addFinalizers: ["test/ours"] },
+      status: { nodes },
+      why: "",
+    });
+    expect(await execution.execute(update(1))).toEqual({ result: "done" });
+    expect(looks).toEqual([]);
+    await execution.patch(pools, "p", { metadata: { finalizers: ["test/ours", "test/theirs"] } });
+    looks.length = 0;
+    expect(await execution.execute(update(2))).toEqual({ result: "done" });
+    expect(looks).toEqual(["get nodepools p"]);
+    const written = await execution.get(pools, "p");
+    expect(written?.metadata.finalizers).toEqual(["test/ours", "test/theirs"]);
+    expect(written?.["status"]).toMatchObject({ nodes: 2 });
+  });
+
   test("update-pool adds a finalizer beside those of others", async () => {
     const execution = new EmbeddedExecution();
     const pool = await execution.create(pools, { metadata: { name: "p", finalizers: ["test/theirs"] }, spec: {} });

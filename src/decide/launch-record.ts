@@ -2,7 +2,7 @@
 // annotation and in status.launchBackoff, so that neither a restart nor the end of a failed claim forgets it.
 
 import type { NodePoolStatus } from "../api/node-pool.ts";
-import { formatTime, type Instant, type Millis, minuteMs, parseTime } from "../api/time.ts";
+import { formatTime, type Instant, type Millis, minuteMs, parseTime, secondMs } from "../api/time.ts";
 import { launchRecordKey } from "../api/well-known.ts";
 import { compareLaunches, type LaunchResult, launchResultOf } from "../snapshot/launch-result.ts";
 import type { ClaimView, PoolView } from "../snapshot/views.ts";
@@ -14,6 +14,7 @@ const resultsMax = 4;
 /** So many of the latest are enough to be told of: at most four of them are in the record already. */
 export const resultsSeenMax = 2 * resultsMax;
 const failuresMax = 2;
+const goodsEveryMs: Millis = 10 * secondMs;
 const backoffMinMs: Millis = minuteMs;
 const backoffMaxMs: Millis = 10 * minuteMs;
 
@@ -61,6 +62,16 @@ export function nextLaunchRecord(
   const { after } = before ?? {};
   const results = after === undefined ? latest : latest.filter(result => compareLaunches(result, after) > 0);
   return { of, ...(after ? { after } : {}), results };
+}
+
+/**
+ * Until when the pool need not be told of one more that went well, after nothing else; undefined: it is told at once. Many
+ * nodes that come one after the other are so a few writes.
+ */
+export function recordHeldUntil(before: LaunchRecord | undefined, next: LaunchRecord): Instant | undefined {
+  const last = before?.results.at(-1);
+  if (before === undefined || last === undefined || before.of !== next.of) return undefined;
+  return [...before.results, ...next.results].every(({ isGood }) => isGood) ? last.at + goodsEveryMs : undefined;
 }
 
 /**

@@ -334,7 +334,7 @@ describe("what a launch has found", () => {
     const before = decide({ claims: [claim], nodes: [node] }, at("4500ms"));
     expect(before).toMatchObject({ commands: [], wakeAt: at("5s") });
     const due = decide({ claims: [claim], nodes: [node] }, at("5s"));
-    expect(due).toMatchObject({ commands: [{ kind: "update-claim", status: fields }], wakeAt: at("6s") });
+    expect(due).toMatchObject({ commands: [{ kind: "update-claim", status: fields }], wakeAt: at("9s") });
   });
 });
 

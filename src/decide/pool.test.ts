@@ -12,7 +12,7 @@ import {
   type WorldOptions,
 } from "../../test/builders.ts";
 import { formatTime, type Instant } from "../api/time.ts";
-import type { PoolView } from "../snapshot/views.ts";
+import type { ClaimView, PoolView } from "../snapshot/views.ts";
 import { type Decision, nothing } from "./decision.ts";
 import { pool } from "./pool.ts";
 
@@ -212,6 +212,39 @@ describe("failed launches", () => {
     const up = decide({ pools: [noted], claims: [ready] }, at("17m"));
     expect(changeOf(up)?.status?.launchBackoff).toEqual({ failures: 0, until: "2026-01-01T00:17:00Z" });
     expect(conditionOf(up, "NodeRegistrationHealthy")?.status).toBe("True");
+  });
+
+  describe("and good ones", () => {
+    const good = (name: string, time: string) => {
+      const conditions = [aCondition("Registered", "True", { since: at(time) })];
+      const status = { firstReadyTime: formatTime(at(time)) };
+      return aClaim(name, { pool: "web", stage: "registered", status, conditions });
+    };
+    const first = good("a", "1m");
+    const noted = after(aPool("web"), decide({ claims: [first] }, at("1m")));
+    const recordAt = (claims: ClaimView[], now: Instant) => {
+      const decision = decide({ pools: [noted], claims }, now);
+      return { record: changeOf(decision)?.metadata?.annotations?.["fettle.dev/launch-record"], ...decision };
+    };
+
+    test.each([
+      ["one millisecond before", at("1m") + 9_999, false],
+      ["at", at("1m") + 10_000, true],
+      ["one millisecond after", at("1m") + 10_001, true],
+    ])("after good ones are noted ten seconds after the last: %s", (_, now, isNoted) => {
+      const { record, wakeAt } = recordAt([first, good("b", "1m2s")], now);
+      expect(record?.includes("good b-claim-uid") ?? false).toBe(isNoted);
+      expect(wakeAt).toBe(isNoted ? undefined : at("1m") + 10_000);
+    });
+
+    test("do not keep a failure from being noted at once", () => {
+      const { record } = recordAt([first, good("b", "1m2s"), failed("c", at("1m3s"))], at("1m3s"));
+      expect(record).toContain("bad c-claim-uid");
+    });
+
+    test("nobody looks again where nothing is left to note", () => {
+      expect(recordAt([first], at("1m1s")).wakeAt).toBeUndefined();
+    });
   });
 
   test("are not forgotten when the pool shall have more nodes", () => {

@@ -26,6 +26,7 @@ import {
   launchRecordOf,
   nextBackoff,
   nextLaunchRecord,
+  recordHeldUntil,
   registrationHealth,
   resultsSeenMax,
 } from "./launch-record.ts";
@@ -59,8 +60,12 @@ function decidePool(view: PoolView, nodeClass: NodeClassRef, context: Context): 
   const totals = picture.totalsOfPool(view.name);
   const generation = generationOf(nodeClass, provider);
   const of = launchedOf(view, generation ?? observed(view));
-  const record = nextLaunchRecord(launchRecordOf(view), of, totals.launches.slice(-resultsSeenMax));
+  const written = launchRecordOf(view);
+  const record = nextLaunchRecord(written, of, totals.launches.slice(-resultsSeenMax));
   const backoff = nextBackoff(view.status.launchBackoff, record);
+  const told = formatLaunchRecord(record);
+  const tellAt = told === view.annotations[launchRecordKey] ? undefined : recordHeldUntil(written, record);
+  const isHeld = tellAt !== undefined && now < tellAt && backoff?.failures === view.status.launchBackoff?.failures;
   const scaling = scalingHold(view, context);
   const status: StatusChange<NodePoolStatus> = {
     ...sizeOf(totals),
@@ -75,9 +80,9 @@ function decidePool(view: PoolView, nodeClass: NodeClassRef, context: Context): 
   const hold = launchHold({ pool: view, nodeClass, provider }, now);
   return {
     ...nothing,
-    commands: update(view, status, formatLaunchRecord(record)),
+    commands: update(view, status, isHeld ? undefined : told),
     refusals: hold ? [refusalOf(`pool/${view.name}`, hold)] : [],
-    wakeAt: earliest(hold?.until, scaling?.until),
+    wakeAt: earliest(earliest(hold?.until, scaling?.until), isHeld ? tellAt : undefined),
   };
 }
 
@@ -154,10 +159,11 @@ function sumOf(counts: Iterable<readonly [string, number]>): string {
   return formatQuantity(sum);
 }
 
-function update(view: PoolView, status: StatusChange<NodePoolStatus>, record: string): readonly Command[] {
-  const metadata = { annotations: { [launchRecordKey]: record } };
+/** `record`: undefined if it is to stay as it is written. */
+function update(view: PoolView, status: StatusChange<NodePoolStatus>, record: string | undefined): readonly Command[] {
+  const isTold = record === undefined || view.annotations[launchRecordKey] === record;
   const change = {
-    ...(view.annotations[launchRecordKey] === record ? {} : { metadata }),
+    ...(isTold ? {} : { metadata: { annotations: { [launchRecordKey]: record } } }),
     ...(isWritten(view, status) ? {} : { status }),
   };
   if (Object.keys(change).length === 0) return [];

@@ -106,14 +106,14 @@ describe("a node that has only just joined", () => {
     expect(labelsAt({ nodes: [joining({ labels: { "karpenter.sh/initialized": "" } })] })).toMatchObject(initialized);
   });
 
-  test("is waited for until it is up, or for two seconds", () => {
+  test("is waited for until it is up, or for five seconds", () => {
     const world = { nodes: [notReady] };
-    const waiting = register(world, plain, at("1999ms"));
-    expect(waiting).toMatchObject({ commands: [], wakeAt: at("2s"), notices: [] });
-    expect(waiting.refusals).toMatchObject([{ subject: "claim/a", code: "node-coming-up", until: at("2s") }]);
+    const waiting = register(world, plain, at("4999ms"));
+    expect(waiting).toMatchObject({ commands: [], wakeAt: at("5s"), notices: [] });
+    expect(waiting.refusals).toMatchObject([{ subject: "claim/a", code: "node-coming-up", until: at("5s") }]);
     expect(waiting).not.toHaveProperty("condition");
     expect(waiting).toEqual(register(world, plain, t0));
-    expect(labelsAt(world, plain, at("2s"))).toEqual({
+    expect(labelsAt(world, plain, at("5s"))).toEqual({
       "karpenter.sh/nodepool": "web",
       "karpenter.sh/registered": "true",
     });

@@ -24,7 +24,7 @@ type Obstacle = Doubt & { readonly code: string; readonly liftedBy: string };
 
 const nodeNotFound = "NodeNotFound";
 /** From a node's creation, whose time is in whole seconds. No pod comes to it before it is Ready, so none waits for this. */
-const comingUpMs: Millis = 2 * secondMs;
+const comingUpMs: Millis = 5 * secondMs;
 /** Of the condition Initialized. */
 export const notRegistered = "Its node has not registered.";
 

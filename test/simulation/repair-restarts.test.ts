@@ -15,6 +15,8 @@ import { parts } from "./parts.ts";
 const folder = join(import.meta.dirname, "../../scenarios");
 const stories = readdirSync(folder).filter(name => /^repair-.*\.yaml$/.test(name));
 const deathsAStory = 4;
+/** After the moment that was chosen. */
+const writesMax = 4;
 /** From scratch is looked now and then: the stories themselves look after every turn. */
 const verifyEvery = 20;
 
@@ -28,7 +30,12 @@ function storyIn(file: string): Scenario {
 function momentsIn(file: string): number[] {
   const lines = readFileSync(join(folder, file.replace(/\.yaml$/, ".journal")), "utf8").split("\n");
   const telling = /(open|start|update)-action|delete-(claim|instance|node)|refused/;
-  const times = lines.filter(line => telling.test(line)).map(line => /^\+(\d+):(\d+):(\d+) /.exec(line) ?? []);
+  // It dies at a write: so many must be left.
+  const writes = lines.flatMap((line, at) => (/ done: /.test(line) ? [at] : []));
+  const lastAt = writes.at(-writesMax) ?? 0;
+  const times = lines
+    .filter((line, at) => at < lastAt && telling.test(line))
+    .map(line => /^\+(\d+):(\d+):(\d+) /.exec(line) ?? []);
   const seconds = times.map(([, hours, minutes, rest]) => Number(hours) * 3600 + Number(minutes) * 60 + Number(rest));
   return [...new Set(seconds)].map(second => second * secondMs);
 }
@@ -41,7 +48,7 @@ function deathOf(file: string, { until }: Scenario, index: number): Entry {
   const atMs = moments[random() % moments.length] ?? 0;
   return {
     at: formatDuration(atMs),
-    do: { crash: { atWrite: 1 + (random() % 4), committed: random() % 2 === 0 } },
+    do: { crash: { atWrite: 1 + (random() % writesMax), committed: random() % 2 === 0 } },
   };
 }
 

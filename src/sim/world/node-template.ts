@@ -106,7 +106,8 @@ export function registration(template: NodeTemplate, number: number, conditions:
         [hostnameKey]: name,
         ...labels,
       },
-      ...(annotations && { annotations: { ...annotations } }),
+      // Of every kubelet by default.
+      annotations: { "volumes.kubernetes.io/controller-managed-attach-detach": "true", ...annotations },
     },
     spec: { ...(providerID && { providerID }), ...(taints?.length && { taints }) },
     status: {
