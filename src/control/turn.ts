@@ -22,7 +22,7 @@ import { surplusVeto } from "../decide/surplus.ts";
 import { seenTogether } from "../decide/waiting.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Subject, SubjectKind } from "../snapshot/picture.ts";
-import type { PoolView } from "../snapshot/views.ts";
+import type { ActionView, PoolView } from "../snapshot/views.ts";
 import { type Judged, type Standing, StandingDecisions } from "./standing.ts";
 
 /** Under which name the arbiter's own decision stands, beside those of the rules. */
@@ -38,8 +38,14 @@ const withArbiter: ReadonlySet<string> = new Set([arbiter, safety, blocked].map(
 
 const kinds: readonly SubjectKind[] = ["pool", "claim", "node", "action", "pod", "check", "cluster"];
 
-/** In words, empty: nothing does; and what that was read from. */
-type Waits = { readonly held: string; readonly reads: Reads | undefined };
+type Waits = {
+  /** In words; empty: nothing does. */
+  readonly held: string;
+  /** What that was read from, and what of it others read alike. */
+  readonly reads: Reads | undefined;
+  readonly shared: Reads | undefined;
+  readonly group: string;
+};
 
 type TurnHandlers = {
   refused(refusal: Refusal): void;
@@ -207,15 +213,25 @@ export class Turns {
       const { name, spec, status } = action;
       if (status.startedAt !== undefined) continue;
       const before = this.#waitsByAction.get(name);
-      const reads = shared.of(action);
       // What is held may be free by time alone; what is free is free as long as nothing is otherwise.
-      const isFree = before?.held.trim() === "" && isSameReads(before.reads, reads);
-      const held = isFree ? before.held : waitOf(action, context);
-      waits.set(name, { held, reads });
+      const wasFree = before?.held.trim() === "";
+      if (wasFree && !this.#isConcerned(action) && isSameReads(before.shared, shared.shared(action, before.group))) {
+        waits.set(name, before);
+        continue;
+      }
+      const reads = shared.of(action);
+      const held = wasFree && isSameReads(before.reads, reads) ? before.held : waitOf(action, context);
+      const group = shared.groupOf(action);
+      waits.set(name, { held, reads, shared: reads && shared.shared(action, group), group });
       if (held === before?.held) continue;
       this.#asked.add(spec.method === "Remediate" ? `node/${spec.node.name}` : `action/${name}`);
     }
     this.#waitsByAction = waits;
+  }
+
+  /** Something of its own has changed: its entry, node, claim or remediation. */
+  #isConcerned({ name, spec }: ActionView): boolean {
+    return this.#asked.has(`action/${name}`) || this.#asked.has(`node/${spec.node.name}`);
   }
 
   /** With all that rules are told beyond the picture, made once for the turn. */

@@ -92,3 +92,23 @@ describe("what could hold a start that is free", () => {
     expect(isSameReads(none, none)).toBe(false);
   });
 });
+
+describe("what many read alike", () => {
+  const other = aNode("b");
+  const later = remediating(check, { node: other, phase: "Pending" });
+  const claims = [aClaim("a", { pool: "p" }), aClaim("b", { pool: "p" })];
+  const context = aCheckContext({ ...world, nodes: [node, other], claims, actions: [pending, later] });
+  const shared = new StartReads(context, remembered);
+
+  test("is one list for those of one check, and another for those of a pool", () => {
+    expect(shared.shared(pending)).toBeDefined();
+    expect(shared.shared(later)).toBe(shared.shared(pending));
+    expect(shared.shared(repair)).not.toBe(shared.shared(pending));
+  });
+
+  test("is part of what each reads, beside its own node", () => {
+    const tail = (reads: Reads | undefined) => reads?.slice(-(shared.shared(pending)?.length ?? 0));
+    expect(tail(shared.of(pending))).toEqual(shared.shared(pending));
+    expect(isSameReads(shared.of(pending), shared.of(later))).toBe(false);
+  });
+});

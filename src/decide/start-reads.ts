@@ -28,6 +28,7 @@ export type Reads = readonly unknown[];
 export class StartReads {
   readonly #context: Context;
   readonly #remembered: RememberedHolds;
+  readonly #sharedByGroup = new Map<string, Reads | undefined>();
   readonly #holdByText = new Map<string, string>();
   readonly #isFailingByPool = new Map<string, boolean>();
   readonly #holdByCheck = new Map<CheckView, string | undefined>();
@@ -43,18 +44,37 @@ export class StartReads {
     const { spec } = action;
     const node = picture.nodeByUid(spec.node.uid);
     if (node === undefined || !isPlain(action) || isOfControlPlane(node)) return undefined;
+    const shared = this.shared(action);
+    if (shared === undefined) return undefined;
+    const check = checkOf(action, picture);
+    const made = check === undefined ? [] : picture.checks.remediationsOf(check, node.name);
+    const [first, second] = made;
     const claim = spec.claim && picture.claim(spec.claim.name);
+    return [action, node, claim, made.length, first, second, ...shared];
+  }
+
+  /** Those of one pool and check, for the same reason: they have one group until the claim is another. */
+  groupOf({ spec: { action, claim, askedBy, policy } }: ActionView): string {
+    const pool = claim && this.#context.picture.claim(claim.name)?.pool;
+    return [action, pool, policy?.path, askedBy.kind, askedBy.name].join();
+  }
+
+  /** What all of a group read alike. Undefined: each has to be weighed. */
+  shared(action: ActionView, group = this.groupOf(action)): Reads | undefined {
+    if (!this.#sharedByGroup.has(group)) this.#sharedByGroup.set(group, this.#sharedBy(action));
+    return this.#sharedByGroup.get(group);
+  }
+
+  #sharedBy(action: ActionView): Reads | undefined {
+    const { picture } = this.#context;
+    const claim = action.spec.claim && picture.claim(action.spec.claim.name);
     const pool = claim?.pool === undefined ? undefined : picture.pool(claim.pool);
     // Then one that goes may hold the next.
     if (pool !== undefined && this.#isFailing(pool)) return undefined;
-    const check = spec.askedBy.kind === "NodeHealthCheck" ? picture.checks.check(spec.askedBy.name) : undefined;
-    const made = check === undefined ? [] : picture.checks.remediationsOf(check, node.name);
+    const check = checkOf(action, picture);
     const { outbreaks, spreadCount } = this.#remembered;
-    const [first, second] = made;
-    const reads: unknown[] = [action, node, claim, pool?.effective, check, made.length, first, second];
-    reads.push(picture.safety, picture.rival, picture.clockAheadMs, outbreaks, spreadCount);
-    reads.push(this.#ofPool(action, pool), check && this.#ofCheck(check));
-    return reads;
+    const reads: unknown[] = [picture.safety, picture.rival, picture.clockAheadMs, outbreaks, spreadCount];
+    return [...reads, pool?.effective, check, this.#ofPool(action, pool), check && this.#ofCheck(check)];
   }
 
   #isFailing(pool: PoolView): boolean {
@@ -88,6 +108,10 @@ export class StartReads {
     if (!this.#holdByCheck.has(check)) this.#holdByCheck.set(check, checkHold(check, this.#context)?.message);
     return this.#holdByCheck.get(check);
   }
+}
+
+function checkOf({ spec: { askedBy } }: ActionView, { checks }: Context["picture"]): CheckView | undefined {
+  return askedBy.kind === "NodeHealthCheck" ? checks.check(askedBy.name) : undefined;
 }
 
 /** It waits for nothing but leave, for one reason alone. */
