@@ -2,16 +2,18 @@
 // makes of each that it takes the object that we make of it.
 
 import { join } from "node:path";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { crdName } from "../../src/api/crd.ts";
 import { kinds } from "../../src/api/kinds.ts";
 import { nodePools } from "../../src/api/node-pool.ts";
+import { manifestsByChance } from "../corpus/by-chance.ts";
 import { corpus } from "../corpus/corpus.ts";
 import { embeddedServer } from "../corpus/embedded.ts";
 import type { Entry } from "../corpus/entry.ts";
 import { type Judgement, judge, type Server } from "../corpus/judge.ts";
 import { unknownKinds } from "../corpus/metadata.ts";
-import { defaulted, servedOutcome, withoutGeneratedName, writtenOutcome } from "../corpus/outcome.ts";
+import { defaulted, onlineOutcome, servedOutcome, withoutGeneratedName, writtenOutcome } from "../corpus/outcome.ts";
 import { realServer } from "../corpus/real.ts";
 import { unreadable } from "../corpus/yaml.ts";
 import { isUnavailable } from "./binaries.ts";
@@ -43,6 +45,17 @@ describe.skipIf(isUnavailable("etcd", "kube-apiserver", "kubectl"))("on a real A
       const object = withoutGeneratedName(judgement.object);
       expect({ title: entry.title, object }).toEqual({ title: entry.title, object: defaulted(entry) });
     }
+  });
+
+  test("manifests by chance: the same verdict, fields, words and defaults from all three", async () => {
+    const agree = fc.asyncProperty(manifestsByChance(), async manifest => {
+      const entry: Entry = { title: "by chance", manifest, verdict: { kind: "accepted" } };
+      const [theirs, ours] = await Promise.all([judge(real, entry), judge(embedded, entry)]);
+      expect(ours).toEqual(theirs);
+      expect(onlineOutcome(entry)).toEqual(servedOutcome(entry, theirs));
+      if (theirs.accepted) expect(defaulted(entry)).toEqual(theirs.object);
+    });
+    await fc.assert(agree, { numRuns: 1500 });
   });
 
   test.each(unknownKinds)("kubectl knows no such thing: $title", async ({ manifest }) => {

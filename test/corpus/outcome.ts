@@ -1,7 +1,7 @@
 // What becomes of an entry, in a form that can be compared: as the corpus has it, as `fettle validate` has it, as a
 // server has it.
 
-import { checkManifest } from "../../src/api/check.ts";
+import { checkManifest, type Finding } from "../../src/api/check.ts";
 import type { Manifest } from "../../src/api/meta.ts";
 import type { Entry } from "./entry.ts";
 import { type Judgement, placesOf } from "./judge.ts";
@@ -14,7 +14,22 @@ export function writtenOutcome({ title, verdict }: Entry, who: "validate" | "ser
 }
 
 export function validatedOutcome({ title, manifest }: Entry): Outcome {
-  const errors = checkManifest(manifest).findings.filter(({ severity }) => severity === "error");
+  return outcomeOf(title, errorsIn(manifest));
+}
+
+/** Without what only `fettle validate` can refuse. */
+export function onlineOutcome({ title, manifest }: Entry): Outcome {
+  return outcomeOf(
+    title,
+    errorsIn(manifest).filter(({ offline }) => !offline),
+  );
+}
+
+function errorsIn(manifest: Manifest): Finding[] {
+  return checkManifest(manifest).findings.filter(({ severity }) => severity === "error");
+}
+
+function outcomeOf(title: string, errors: readonly Finding[]): Outcome {
   // A server stops at fields that it does not know; we go on, and tell the rest as well.
   const unknown = errors.filter(({ message }) => message.startsWith("unknown field"));
   if (errors.length === 0) return { title, refusedAt: "nowhere" };
