@@ -9,8 +9,8 @@ import type { ActionView, PodView } from "../../snapshot/views.ts";
 import { arbitrate } from "../arbitrate.ts";
 import { HealthCounts } from "../brake-counts.ts";
 import { budgetLimits } from "../budgets.ts";
-import { surplusVeto } from "../surplus.ts";
 import { disruption } from "./disruption.ts";
+import { surplusVeto } from "./surplus.ts";
 
 const now = at("3h");
 const settings = { cluster: "test", dryRun: false, foreignClaims: "ignore" } as const;

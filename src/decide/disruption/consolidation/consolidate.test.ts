@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { capacityTypeKey, zoneKey } from "../../../api/node.ts";
+import { capacityTypeKey, hostnameKey, zoneKey } from "../../../api/node.ts";
 import type { InstanceType } from "../../../api/instance-type.ts";
 import type { NewNode } from "../../packing/answer.ts";
 import { pictureOf } from "../../packing/build.ts";
@@ -228,6 +228,35 @@ describe("consolidation", () => {
     const limited = (nodeCount: string) => aPool("p", { instanceTypes: two, limits: { nodes: nodeCount } });
     expect(asked({ bound, pools: [limited("2")] }, question).savings).toHaveLength(2);
     expect(asked({ bound, pools: [limited("1")] }, question).savings).toHaveLength(1);
+  });
+
+  test("C lets no node go on which a pod has a volume of that machine: upstream would, and the pod wait for ever", () => {
+    const here = [{ matchExpressions: [{ key: hostnameKey, operator: "In" as const, values: ["a"] }] }];
+    const volumes = [{ metadata: { name: "disk" }, spec: { nodeAffinity: { required: { nodeSelectorTerms: here } } } }];
+    const claims = [{ metadata: { name: "data" }, spec: { volumeName: "disk" } }];
+    const using = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
+    const bound = [aPod("ledger", { node: "a", requests: { cpu: "1" }, volumes: using })];
+    const verdict = asked({ bound, volumes, claims }, { candidates: [candidate("a")] });
+    expect(told(verdict)).toEqual({ a: "pod ledger would have no place" });
+  });
+
+  test.each([
+    [1, "goes for two"],
+    [2, "goes for nothing"],
+  ])("C keeps pods of a kind spread over zones: with a skew of %i", (maxSkew, becomes) => {
+    const labels = { app: "x" };
+    const spread = {
+      maxSkew,
+      topologyKey: zoneKey,
+      whenUnsatisfiable: "DoNotSchedule" as const,
+      labelSelector: { matchLabels: labels },
+    };
+    const zoned = ["a", "b"].map(name => aNode(name, { labels: { [zoneKey]: name } }));
+    const bound = ["a", "b"].map(node =>
+      aPod(`${node}-0`, { node, labels, requests: { cpu: "1" }, topologySpreadConstraints: [spread] }),
+    );
+    const question = { candidates: [candidate("a")], targets: ["b"] };
+    expect(told(asked({ bound, nodes: zoned }, question))).toEqual({ a: becomes });
   });
 
   test("names the pod that would have no place", () => {

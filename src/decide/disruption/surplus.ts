@@ -1,9 +1,9 @@
 // A pool with more nodes than its `replicas` ends those first: what would be exchanged one for one meanwhile might be
 // among them, and its replacement one more that is too many. What has been granted before goes on.
 
-import type { PlannedAction } from "../api/budget.ts";
-import type { Veto } from "./decision.ts";
-import { surplusOf } from "./scale-down.ts";
+import type { PlannedAction } from "../../api/budget.ts";
+import type { Veto } from "../decision.ts";
+import { surplusOf } from "../scale-down.ts";
 
 const exchanging: ReadonlySet<string> = new Set<PlannedAction>(["Drift", "Expiration"]);
 
