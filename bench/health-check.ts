@@ -49,6 +49,7 @@ async function measure({ plane, api, start }: Bench): Promise<object> {
   const dueAt = since + durationMs;
   await sleep(dueAt - 2_000 - systemClock.now());
   const cpuBefore = await cpuSeconds(controller.pid);
+  const load = loadavg()[0]?.toFixed(1);
   await created(plane, sickCount);
   const cpuOfBurst = (await cpuSeconds(controller.pid)) - cpuBefore;
   await sleep(5_000);
@@ -65,7 +66,7 @@ async function measure({ plane, api, start }: Bench): Promise<object> {
   const replayed = await replayMs(api, writes);
   const plain = await plainMs(api, writes.length);
   return {
-    cluster: `${nodeCount} nodes, ${sickCount} due at once`,
+    cluster: `${nodeCount} nodes, ${sickCount} due at once; load before that ${load}`,
     "until the last action is open, ms":
       lastOf(burst.filter(({ verb, resource }) => verb === "create" && resource === "nodeactions")) - dueAt,
     "until the last remediation object, ms": last - dueAt,

@@ -2,6 +2,7 @@
 // from the end of a toleration, which is known to the millisecond, to the first write; and how long for all hundred,
 // beside the time in which the same server takes the same writes from a plain client, and as many ConfigMaps.
 
+import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeObject } from "../src/api/meta.ts";
 import { nodeClaims } from "../src/api/node-claim.ts";
@@ -49,6 +50,7 @@ export async function due({ plane, api, controller }: Bench): Promise<object> {
   const burstDueAt = turnedAt + burstTolerationMs;
   await sleep(burstDueAt - 2_000 - systemClock.now());
   const cpuBefore = await cpuSeconds();
+  const load = loadavg()[0]?.toFixed(1);
   await sleep(burstDueAt + 10_000 - systemClock.now());
   const cpuOfBurst = (await cpuSeconds()) - cpuBefore;
   await sleep(20_000);
@@ -69,7 +71,7 @@ export async function due({ plane, api, controller }: Bench): Promise<object> {
   const replayed = await replayMs(api, burst.writes, before);
   const plain = await plainMs(api, burst.writes.length);
   return {
-    cluster: `${nodeCount} nodes`,
+    cluster: `${nodeCount} nodes; load before the hundred ${load}`,
     "one due, to the first write, p50 ms": delays[Math.floor(delays.length / 2)],
     "p99 ms": delays[Math.ceil(delays.length * 0.99) - 1],
     "at most, ms": delays.at(-1),
