@@ -2,7 +2,7 @@
 // judged on each write.
 
 import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
-import { goNumber } from "../api/go-text.ts";
+import { goText } from "../api/go-text.ts";
 import { invalid } from "../api/schema/field-error.ts";
 import { applyDefaults } from "../api/schema/defaults.ts";
 import { metadataErrors } from "../api/schema/object-meta.ts";
@@ -150,7 +150,7 @@ function scaleErrors(
   errors.push(...replicasErrors(object, scale.status));
   const selector = scale.selector === undefined ? undefined : valueAt(object, scale.selector);
   if (selector !== undefined && typeof selector !== "string") {
-    const why = `.${scale.selector} accessor error: ${JSON.stringify(selector)} is of the type ${goType(selector)}, expected string`;
+    const why = `.${scale.selector} accessor error: ${goText(selector)} is of the type ${goType(selector)}, expected string`;
     errors.push(invalid(`.${scale.selector}`, "", why));
   }
   return errors;
@@ -159,8 +159,9 @@ function scaleErrors(
 function replicasErrors(object: KubeObject, path: string): FieldError[] {
   const at = `.${path}`;
   const accessorError = (value: unknown, wanted: string) => {
-    const shown = typeof value === "number" ? goNumber(value) : String(value);
-    return [invalid(at, 0, `${at} accessor error: ${shown} is of the type ${goType(value)}, expected ${wanted}`)];
+    return [
+      invalid(at, 0, `${at} accessor error: ${goText(value)} is of the type ${goType(value)}, expected ${wanted}`),
+    ];
   };
   const parent = valueAt(object, path.slice(0, path.lastIndexOf(".")));
   if (parent !== undefined && !isObject(parent)) return accessorError(parent, "map[string]interface{}");
