@@ -5,6 +5,7 @@ import type { Manifest } from "../../api/meta.ts";
 import { type Dice, diceOf, times } from "./dice.ts";
 import { randomCheck } from "./random-checks.ts";
 import { type Day, randomDay } from "./random-day.ts";
+import { randomDisruption } from "./random-disruption.ts";
 import { nodeClass, type RandomPool, randomPool, safetyPolicy } from "./random-pools.ts";
 import { randomWorkload } from "./random-workloads.ts";
 import { durationMs, type Expectation, type Scenario, type UnmanagedNode } from "./scenario.ts";
@@ -18,10 +19,12 @@ export function randomWorld(seed: number): Scenario {
   const day = randomDay(dice, { pools, workloads });
   const policy = dice.isLucky(50) ? [safetyPolicy(dice)] : [];
   const check = randomCheck(seed, pools);
+  const plans = randomDisruption(seed, pools);
   return {
     title: `A world by chance, from the seed ${seed}`,
     seed,
     until: "24h",
+    ...(plans.controller && { controller: plans.controller }),
     cluster: {
       manifests: [
         ...classes(dice),
@@ -29,11 +32,14 @@ export function randomWorld(seed: number): Scenario {
         ...pools.map(({ manifest }) => manifest),
         ...handMade(dice),
         ...check.manifests,
+        ...plans.manifests,
       ],
       nodes: strangers(dice),
     },
-    workloads: workloads.flatMap(({ manifests }) => manifests),
-    timeline: [...day.timeline, ...check.timeline].toSorted((a, b) => durationMs(a.at) - durationMs(b.at)),
+    workloads: [...workloads.flatMap(({ manifests }) => manifests), ...plans.workloads],
+    timeline: [...day.timeline, ...check.timeline, ...plans.timeline].toSorted(
+      (a, b) => durationMs(a.at) - durationMs(b.at),
+    ),
     expect: pools.map(pool => atRest(pool, day)),
   };
 }
