@@ -22,7 +22,8 @@ import { strangerDefinitions, strangers, strangerTemplates } from "../test/contr
 import { readRequests, type Request } from "../test/control-plane/spine/requests.ts";
 import { type ControlPlane, controlPlane } from "../test/control-plane/start.ts";
 import { buildFettle, FettleProcess, writeKubeconfig } from "../test/spine/fettle-process.ts";
-import { countsOf, cpuSeconds, inFlight, inParallel, plainMs, readWrites, replayMs } from "./replay.ts";
+import { CpuWatch, processesOf } from "./plane-cpu.ts";
+import { countsOf, inFlight, inParallel, plainMs, readWrites, replay } from "./replay.ts";
 import { node, nodeName } from "./settled-cluster.ts";
 
 const words = process.argv.slice(2);
@@ -48,10 +49,10 @@ async function measure({ plane, api, start }: Bench): Promise<object> {
   const controller = await start();
   const dueAt = since + durationMs;
   await sleep(dueAt - 2_000 - systemClock.now());
-  const cpuBefore = await cpuSeconds(controller.pid);
+  const cpu = { all: new CpuWatch(processesOf(plane.dir)), own: new CpuWatch([controller.pid ?? 0]) };
   const load = loadavg()[0]?.toFixed(1);
   await created(plane, sickCount);
-  const cpuOfBurst = (await cpuSeconds(controller.pid)) - cpuBefore;
+  for (const watch of Object.values(cpu)) watch.stop();
   await sleep(5_000);
 
   const burst = (await ownRequests(plane)).filter(({ at }) => at >= dueAt);
@@ -63,8 +64,9 @@ async function measure({ plane, api, start }: Bench): Promise<object> {
   const lists = all.filter(({ verb, name }) => verb === "list" && name !== rivalLease);
   const memory = await peakMb(controller.pid);
   await controller.kill();
-  const replayed = await replayMs(api, writes);
+  const replayed = await replay({ api, plane }, writes);
   const plain = await plainMs(api, writes.length);
+  const cpuOfAll = cpu.all.between(dueAt, last);
   return {
     cluster: `${nodeCount} nodes, ${sickCount} due at once; load before that ${load}`,
     "until the last action is open, ms":
@@ -73,15 +75,17 @@ async function measure({ plane, api, start }: Bench): Promise<object> {
     "with so many writes": countsOf(writes),
     "writes in the server's hands at a time": inFlight(writes, last - dueAt).toFixed(1),
     "and so many reads": burst.filter(({ verb, at }) => verb === "get" && at <= last).length,
-    "the same writes by a plain client, ms": Math.round(replayed),
-    "times that": ((last - dueAt) / replayed).toFixed(2),
+    "the same writes by a plain client, ms": Math.round(replayed.ms),
+    "times that": ((last - dueAt) / replayed.ms).toFixed(2),
+    "CPU s of server, etcd and controller, and of all for the plain client": `${cpuOfAll.toFixed(2)} ${replayed.cpuSeconds.toFixed(2)}`,
+    "times that in CPU": (cpuOfAll / replayed.cpuSeconds).toFixed(2),
     "as many ConfigMaps, ms": Math.round(plain),
     "times those": ((last - dueAt) / plain).toFixed(2),
     [`one more while ${sickCount} are open, p50 ms`]: singles[Math.floor(singles.length / 2)],
     "at most, ms": singles.at(-1),
     "of so many": singles.length,
     "live lists": lists.map(({ resource }) => resource).join(" ") || 0,
-    "CPU of the burst, s": cpuOfBurst.toFixed(1),
+    "CPU of the controller, s": cpu.own.between(dueAt, last).toFixed(2),
     "memory at most, MB": memory,
   };
 }

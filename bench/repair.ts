@@ -23,7 +23,6 @@ import { buildFettle, FettleProcess, writeKubeconfig } from "../test/spine/fettl
 import { quickMachines } from "../test/spine/process-world.ts";
 import { type Claim, isReady } from "../test/spine/world.ts";
 import { type Bench, due } from "./repair-due.ts";
-import { cpuSeconds } from "./replay.ts";
 import { clusterName } from "./settled-cluster.ts";
 
 const words = process.argv.slice(2);
@@ -64,7 +63,7 @@ async function on<T>(options: ControlPlaneOptions, settle: string, measure: (ben
     const machines = () => void run("machines");
     const controller = () => {
       const process = run("run", ...controllerFlags);
-      return { stop: () => process.kill(), cpuSeconds: () => cpuSeconds(process.pid) };
+      return { stop: () => process.kill(), pid: process.pid ?? 0 };
     };
     return await measure({ plane, api, machines, controller });
   } finally {

@@ -7,6 +7,7 @@ import type { KubeApi } from "../src/control/ports.ts";
 import { simulatedInstances } from "../src/api/simulated-instance.ts";
 import { layout } from "../test/control-plane/components.ts";
 import type { ControlPlane } from "../test/control-plane/start.ts";
+import { cpuSeconds, processesOf } from "./plane-cpu.ts";
 
 /** As many at a time as the controller has lanes. */
 const inFlightMax = 32;
@@ -77,16 +78,26 @@ function writeOf({ verb, objectRef, requestObject: body, ...event }: AuditEvent)
   ];
 }
 
+/** On the wall, and of server, etcd and client together: the median of some rounds. */
+export type Taken = { readonly ms: number; readonly cpuSeconds: number };
+
 /** Of the same kinds and sizes; `before` has those objects that were there already, by plural and name. */
-export async function replayMs(
-  api: KubeApi,
+export async function replay(
+  { api, plane }: { api: KubeApi; plane: ControlPlane },
   writes: readonly Write[],
   before: ReadonlyMap<string, KubeObject> = new Map(),
-): Promise<number> {
-  const times: number[] = [];
-  for (let round = 0; round < rounds; round++)
-    times.push(await new Replay(api, `replay-${round}-`).run(writes, before));
-  return median(times);
+): Promise<Taken> {
+  const pids = [...processesOf(plane.dir), process.pid];
+  const used = () => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+  const taken: Taken[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const one = new Replay(api, `replay-${round}-`);
+    const again = await one.prepare(writes, before);
+    const [startedAt, usedBefore] = [performance.now(), used()];
+    await again();
+    taken.push({ ms: performance.now() - startedAt, cpuSeconds: used() - usedBefore });
+  }
+  return { ms: median(taken.map(({ ms }) => ms)), cpuSeconds: median(taken.map(one => one.cpuSeconds)) };
 }
 
 /** As many ConfigMaps. */
@@ -128,14 +139,6 @@ export function countsOf(writes: readonly Write[]): string {
   return `${writes.length}: ${parts.join(", ")}`;
 }
 
-/** Of all threads of a process so far. Linux only. */
-export async function cpuSeconds(pid: number | undefined): Promise<number> {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8");
-  // The name of the program may have spaces; the numbers come after it. Ticks are hundredths of a second.
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
-}
-
 const keyOf = ({ resource, name }: Write) => `${resource.plural}/${name}`;
 const median = (times: readonly number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
 
@@ -150,7 +153,8 @@ class Replay {
     this.#prefix = prefix;
   }
 
-  async run(writes: readonly Write[], before: ReadonlyMap<string, KubeObject>): Promise<number> {
+  /** Makes what must be there, and returns what writes the rest. */
+  async prepare(writes: readonly Write[], before: ReadonlyMap<string, KubeObject>): Promise<() => Promise<void>> {
     const created = new Set(writes.filter(({ verb }) => verb === "create").map(keyOf));
     const replayed = writes.filter(write => created.has(keyOf(write)) || before.has(keyOf(write)));
     const others = new Map(replayed.filter(write => !created.has(keyOf(write))).map(write => [keyOf(write), write]));
@@ -159,15 +163,14 @@ class Replay {
       const [key, write] = copied[index]!; // below its length
       this.#lastByKey.set(key, Promise.resolve(await this.#copy(write, before.get(key)!))); // as filtered above
     });
-    const startedAt = performance.now();
-    await inParallel(replayed.length, async index => {
-      const write = replayed[index]!; // below its length
-      const key = keyOf(write);
-      const next = (this.#lastByKey.get(key) ?? Promise.resolve(undefined)).then(last => this.#write(write, last));
-      this.#lastByKey.set(key, next);
-      await next;
-    });
-    return performance.now() - startedAt;
+    return () =>
+      inParallel(replayed.length, async index => {
+        const write = replayed[index]!; // below its length
+        const key = keyOf(write);
+        const next = (this.#lastByKey.get(key) ?? Promise.resolve(undefined)).then(last => this.#write(write, last));
+        this.#lastByKey.set(key, next);
+        await next;
+      });
   }
 
   async #copy({ resource, namespace, name }: Write, original: KubeObject): Promise<KubeObject> {
