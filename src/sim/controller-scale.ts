@@ -2,7 +2,7 @@
 
 import { apiVersionOf, type KubeObject, type OwnerReference, parseApiVersion } from "../api/meta.ts";
 import type { Backend } from "./backend.ts";
-import { replicasOf, scaleOf, workloadPaths } from "./scale.ts";
+import { replicasAt, workloadPaths } from "./scale.ts";
 import { collectionOf, groupResource } from "./served-kinds.ts";
 import { keyOf } from "./store.ts";
 
@@ -57,8 +57,7 @@ function scaleFor(backend: Backend, namespace: string, controller: ControllerRef
   const { kind } = owner;
   if (!kind.subresources.includes("scale"))
     return `${groupResource(kind.resource)} does not implement the scale subresource`;
-  const scale = replicasOf(scaleOf(owner.object, kind.scale ?? workloadPaths));
-  return { uid: controller.uid, scale };
+  return { uid: controller.uid, scale: replicasAt(owner.object, kind.scale ?? workloadPaths) };
 }
 
 function find(

@@ -82,6 +82,12 @@ export function replicasOf(scale: KubeObject): number {
   return typeof replicas === "number" ? replicas : 0;
 }
 
+/** The same number, read where it is kept: budgets ask for it with every pod that changes. */
+export function replicasAt(object: KubeObject, { spec }: ScalePaths): number {
+  const replicas = read(object, spec);
+  return typeof replicas === "number" ? replicas : 0;
+}
+
 function read(object: JsonObject, path: string): unknown {
   let at: unknown = object;
   for (const part of path.split(".")) at = isObject(at) ? at[part] : undefined;
