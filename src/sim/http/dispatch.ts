@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { apiVersionOf } from "../../api/meta.ts";
 import { ApiError } from "../../api/status.ts";
 import type { ServedKind } from "../kind.ts";
-import { internalError, noSuchResource, verbNotAllowed } from "../refusal.ts";
+import { badRequest, internalError, noSuchResource, verbNotAllowed } from "../refusal.ts";
 import type { ApiRequest, ApiResponse, Verb } from "../request.ts";
 import type { ServedKinds } from "../served-kinds.ts";
 import { type Accepted, accepted, acceptsAggregatedDiscovery } from "./accept.ts";
@@ -56,12 +56,11 @@ export class Dispatcher {
   /** Never throws: a refusal becomes its Status, and a fault of ours a 500 that names it. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      const url = new URL(request.url ?? "/", "https://localhost");
-      const route = routeOf(url.pathname);
+      const { pathname, query } = partsOf(request.url ?? "/");
+      const route = routeOf(pathname);
       if (route.kind !== "health" && route.kind !== "version") this.#authenticate(request);
-      if (route.kind === "resource")
-        await this.#resource(request, response, { path: route.path, query: url.searchParams });
-      else this.#document(request, response, { route, query: url.searchParams });
+      if (route.kind === "resource") await this.#resource(request, response, { path: route.path, query });
+      else this.#document(request, response, { route, query });
     } catch (error) {
       refuse(response, error);
     }
@@ -82,6 +81,7 @@ export class Dispatcher {
     const kind = api.kinds.find(path);
     if (kind === undefined) throw absent(path.group);
     const verb = verbOf(request.method ?? "GET", path, query);
+    refuseName(path);
     const refused = absentSubresource(path.plural, path.subresource) ?? outOfScope(kind, path, verb);
     if (refused !== undefined) throw refused;
 
@@ -113,6 +113,18 @@ export class Dispatcher {
     if (isAggregated) response.setHeader("Content-Type", aggregatedType(version));
     sendDocument(response, document, { ...plainJson, pretty: wantsPretty(request, query) });
   }
+}
+
+/** Not by way of a URL, which walks up at "..": what is asked of an object must not reach what it lies in. */
+function partsOf(target: string): { pathname: string; query: URLSearchParams } {
+  const end = target.indexOf("?");
+  const pathname = end < 0 ? target : target.slice(0, end);
+  return { pathname, query: new URLSearchParams(end < 0 ? "" : target.slice(end + 1)) };
+}
+
+function refuseName({ name = "" }: ResourcePath): void {
+  const rule = name === "." || name === ".." ? `be '${name}'` : name.includes("%") ? "contain '%'" : undefined;
+  if (rule !== undefined) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not ${rule}`);
 }
 
 function documentOf(

@@ -49,10 +49,10 @@ export function routeOf(pathname: string): Route {
   }
 }
 
+/** Decoded as a whole, as the server does it: an encoded slash parts as any other. */
 function decodedParts(pathname: string): string[] | undefined {
-  const trimmed = pathname.replace(/^\/+/, "").replace(/\/+$/, "");
   try {
-    return trimmed.split("/").map(part => (part.includes("%") ? decodeURIComponent(part) : part));
+    return decodeURIComponent(pathname).replace(/^\//, "").replace(/\/+$/, "").split("/");
   } catch {
     return undefined;
   }

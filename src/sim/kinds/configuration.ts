@@ -37,7 +37,9 @@ function configMapErrors({ data = {}, binaryData = {}, ...rest }: ConfigMap, old
   const found = [
     ...Object.keys(data).flatMap(key => [
       ...keyErrors(`data[${key}]`, key),
-      ...(key in binaryData ? [invalid(`data[${key}]`, key, `duplicate of key present in binaryData`)] : []),
+      ...(Object.hasOwn(binaryData, key)
+        ? [invalid(`data[${key}]`, key, `duplicate of key present in binaryData`)]
+        : []),
     ]),
     ...Object.keys(binaryData).flatMap(key => keyErrors(`binaryData[${key}]`, key)),
   ];
@@ -93,7 +95,7 @@ const requiredKeys: Readonly<Record<string, readonly string[]>> = {
 function secretErrors({ metadata, data = {}, type = "", ...rest }: Secret, old: Secret | undefined): FieldError[] {
   const found = Object.keys(data).flatMap(key => keyErrors(`data[${key}]`, key));
   if (sum(Object.values(data).map(decodedLength)) > sizeMax) found.push(tooLong("data", sizeMax));
-  for (const key of requiredKeys[type] ?? []) if (!(key in data)) found.push(required(`data[${key}]`, ""));
+  for (const key of requiredKeys[type] ?? []) if (!Object.hasOwn(data, key)) found.push(required(`data[${key}]`, ""));
   const account = "kubernetes.io/service-account.name";
   if (type === "kubernetes.io/service-account-token" && !metadata.annotations?.[account]) {
     found.push(required(`metadata.annotations[${account}]`, ""));
