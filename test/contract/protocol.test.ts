@@ -68,6 +68,7 @@ const rows: readonly Row[] = [
   ["events by what they are about", { path: events, query: { fieldSelector: "regarding.kind=Node,reason!=Told" } }],
   ["events by a name of the other group", { path: events, query: { fieldSelector: "involvedObject.kind=Node" } }],
   ["a list without a limit", { path: maps, query: { limit: "0" } }],
+  ["a limit beyond all numbers", { path: maps, query: { limit: "9223372036854775808" } }],
   ["a list at a version that is no number", { path: maps, query: { resourceVersion: "abc" } }],
   ["a list of the future", { path: maps, query: { resourceVersion: "999999999" } }],
   ["an object of the future", { path: `${maps}/a`, query: { resourceVersion: "999999999" } }],

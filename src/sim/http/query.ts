@@ -1,6 +1,7 @@
 // Query parameters as the API server reads them: unknown ones are ignored, numbers must be numbers, a boolean is false
 // only as "0" or "false". Values that only the store can judge are passed on as they are.
 
+import { int64 } from "../../api/int64.ts";
 import { notSupported, tooLong } from "../../api/schema/field-error.ts";
 import type { FieldError } from "../../api/schema/schema.ts";
 import type { RequestOptions, Verb } from "../request.ts";
@@ -62,8 +63,10 @@ export function isWatch(query: URLSearchParams): boolean {
 }
 
 function integer(text: string): number {
-  if (!/^[+-]?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  return Number(text);
+  const number = int64(text);
+  if (number !== undefined) return Number(number);
+  const why = /^[+-]?\d+$/.test(text) ? "value out of range" : "invalid syntax";
+  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`);
 }
 
 export function boolean(text: string): boolean {
