@@ -1,20 +1,22 @@
-// npm run soak [-- sequences | worlds [count]]: what takes too long for every change. Random sequences on a real API
-// server and the box, with a new seed and a new pair of servers for every thousand; or days in worlds by chance.
+// npm run soak [-- sequences | worlds [count] | disruption [count]]: what takes too long for every change. Random sequences
+// on a real API server and the box, with a new seed and a new pair of servers for every thousand; or days in worlds by
+// chance, also with planned disruption on.
 
 import { compareMany, seedFrom, startServers } from "./contract/differential/compare-many.ts";
 import { controlPlane } from "./control-plane/start.ts";
+import { randomWorld } from "../src/sim/simulation/random-worlds.ts";
 import { failureOf } from "./simulation/failing-world.ts";
 
 const [what = "", count] = process.argv.slice(2);
 const atOnce = 1000;
 const { seed, path } = seedFrom(process.env["FETTLE_SEED"], Date.now() % 2 ** 31);
 
-if (what === "worlds") await soakWorlds(Number(count ?? 2_000));
+if (what === "worlds" || what === "disruption") await soakWorlds(Number(count ?? 2_000));
 else await soakSequences(Number(what || 10_000));
 
 async function soakWorlds(worldCount: number): Promise<void> {
   for (let done = 0; done < worldCount; done++) {
-    const failure = await failureOf(seed + done);
+    const failure = await failureOf(seed + done, randomWorld(seed + done, { isDisrupted: what === "disruption" }));
     if (failure === undefined) continue;
     console.error(failure);
     process.exitCode = 1;

@@ -4,10 +4,9 @@
 import type { Manifest } from "../../api/meta.ts";
 import { type Dice, diceOf, times } from "./dice.ts";
 import type { RandomPool } from "./random-pools.ts";
-import type { Act, Entry, Scenario } from "./scenario.ts";
+import type { Act, Entry } from "./scenario.ts";
 
 type RandomDisruption = {
-  readonly controller?: NonNullable<Scenario["controller"]>;
   readonly manifests: readonly Manifest[];
   readonly workloads: readonly Manifest[];
   readonly timeline: readonly Entry[];
@@ -24,10 +23,8 @@ const exchangedMinutes = 12 * 60;
 
 export function randomDisruption(seed: number, pools: readonly RandomPool[]): RandomDisruption {
   const dice = diceOf(seed ^ purpose);
-  if (!dice.isLucky(40)) return { manifests: [], workloads: [], timeline: [] };
   const apps = times(dice.whole(1, 3), index => `${name}-${index}`);
   return {
-    controller: { disruption: true },
     manifests: [pool(dice)],
     workloads: apps.flatMap(app => [deployment(dice, app), ...(dice.isLucky(40) ? [budget(dice, app)] : [])]),
     timeline: [

@@ -11,6 +11,16 @@ test("a world by chance is a scenario as people write them, and the same for the
   }
 });
 
+test("with planned disruption it is such a scenario too, and all else is as it was", () => {
+  for (const { seed = 0, timeline = [], ...world } of worlds) {
+    const disrupted = randomWorld(seed, { isDisrupted: true });
+    expect(checkScenario(JSON.parse(JSON.stringify(disrupted)))).toMatchObject({ ok: true });
+    expect(disrupted.controller).toEqual({ disruption: true });
+    expect(disrupted.timeline).toEqual(expect.arrayContaining(timeline));
+    expect(disrupted.expect).toEqual(world.expect);
+  }
+});
+
 test("every act and every fault is drawn by some of two hundred seeds", () => {
   const timeline = worlds.flatMap(world => world.timeline ?? []);
   const kinds = new Set(timeline.flatMap(({ do: act }) => Object.keys(act)));

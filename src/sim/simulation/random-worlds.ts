@@ -12,19 +12,20 @@ import { durationMs, type Expectation, type Scenario, type UnmanagedNode } from 
 
 const nodesMax = 60;
 
-export function randomWorld(seed: number): Scenario {
+/** `isDisrupted`: with planned disruption on, and what gives it something to do. */
+export function randomWorld(seed: number, { isDisrupted = false } = {}): Scenario {
   const dice = diceOf(seed);
   const pools = randomPools(dice);
   const workloads = times(dice.whole(1, 5), index => randomWorkload(dice, index));
   const day = randomDay(dice, { pools, workloads });
   const policy = dice.isLucky(50) ? [safetyPolicy(dice)] : [];
   const check = randomCheck(seed, pools);
-  const plans = randomDisruption(seed, pools);
+  const plans = isDisrupted ? randomDisruption(seed, pools) : undefined;
   return {
     title: `A world by chance, from the seed ${seed}`,
     seed,
     until: "24h",
-    ...(plans.controller && { controller: plans.controller }),
+    ...(plans && { controller: { disruption: true } }),
     cluster: {
       manifests: [
         ...classes(dice),
@@ -32,12 +33,12 @@ export function randomWorld(seed: number): Scenario {
         ...pools.map(({ manifest }) => manifest),
         ...handMade(dice),
         ...check.manifests,
-        ...plans.manifests,
+        ...(plans?.manifests ?? []),
       ],
       nodes: strangers(dice),
     },
-    workloads: [...workloads.flatMap(({ manifests }) => manifests), ...plans.workloads],
-    timeline: [...day.timeline, ...check.timeline, ...plans.timeline].toSorted(
+    workloads: [...workloads.flatMap(({ manifests }) => manifests), ...(plans?.workloads ?? [])],
+    timeline: [...day.timeline, ...check.timeline, ...(plans?.timeline ?? [])].toSorted(
       (a, b) => durationMs(a.at) - durationMs(b.at),
     ),
     expect: pools.map(pool => atRest(pool, day)),
