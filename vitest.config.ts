@@ -14,25 +14,32 @@ const property = [
 
 /** What takes minutes, the longest first. */
 const longest = [
-  "/health-check/life.test.ts",
-  "/repair/repair.test.ts",
-  "/simulation/scenarios.test.ts",
   "/spine/kill.test.ts",
-  "/spine/replicas.test.ts",
-  "/spine/stories.test.ts",
+  "/repair/repair.test.ts",
   "/simulation/random-worlds-1.test.ts",
   "/simulation/random-worlds-2.test.ts",
   "/simulation/random-worlds-3.test.ts",
   "/simulation/random-worlds-4.test.ts",
-  "/simulation/every-write.test.ts",
-  "/contract/spine.test.ts",
+  "/simulation/scenarios.test.ts",
   "/simulation/replacement-writes.test.ts",
-  "/simulation/mutants/mutants.test.ts",
+  "/disruption/drift.test.ts",
+  "/spine/stories.test.ts",
+  "/contract/spine.test.ts",
+  "/health-check/life.test.ts",
   "/health-check/kill.test.ts",
+  "/simulation/mutants/mutants.test.ts",
   "/control-plane/world.test.ts",
+  "/contract/differential.test.ts",
+  "/contract/lists-and-watches.test.ts",
+  "/control-plane/corpus.test.ts",
   "/repair/kill.test.ts",
-  "/simulation/health-checks.test.ts",
+  "/spine/replicas.test.ts",
+  "/contract/kubectl.test.ts",
+  "/control-plane/schema.test.ts",
   "/simulation/repair-restarts.test.ts",
+  "/simulation/every-write.test.ts",
+  "/contract/reflector.test.ts",
+  "/control-plane/packing.test.ts",
 ];
 
 /** Begun last, a long one would keep everybody waiting for one worker. */
@@ -85,8 +92,8 @@ export default defineConfig({
           globalSetup: "test/control-plane/shared.ts",
           testTimeout: 120_000,
           hookTimeout: 600_000,
-          // They wait for servers more than they work; Vitest alone would leave a core out, on two cores half of them.
-          maxWorkers: 2,
+          // They wait for servers more than they work: more of them at once than there are cores.
+          maxWorkers: 3,
         },
       },
       {
@@ -97,7 +104,7 @@ export default defineConfig({
           globalSetup: "test/control-plane/shared.ts",
           testTimeout: 600_000,
           hookTimeout: 1_800_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
     ],

@@ -77,6 +77,19 @@ describe("events", () => {
     expect(counts.written).toBe(4);
   });
 
+  test("are dropped while a hundred wait for a server that does not answer", async () => {
+    const create = () => new Promise<never>(() => {});
+    events = new Events({ api: { ...server.api, create }, clock, counts });
+    const about = (uid: number) => ({ kind: "Node" as const, name: `n${uid}`, uid: `uid-${uid}` });
+    const noteEach = (from: number) =>
+      Array.from({ length: 100 }, (_, i) => events.note(aNotice({ about: about(from + i) }))).filter(Boolean).length;
+    expect(noteEach(0)).toBe(100);
+    await clock.advance(60 * minuteMs);
+    // Two of the first are being written.
+    expect(noteEach(100)).toBe(2);
+    expect(counts.dropped).toBe(98);
+  });
+
   test("are written beside a pod in its own namespace", async () => {
     await saidAfter(aNotice({ about: { kind: "Pod", name: "p", namespace: "shop", uid: "p-uid" } }), 0);
     expect(server.calls[0]?.body).toMatchObject({

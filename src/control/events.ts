@@ -65,7 +65,7 @@ export class Events {
   readonly #all: Bucket = { tokens: overall.burst, at: Number.NEGATIVE_INFINITY };
   readonly #routine: Bucket = { tokens: routine.burst, at: Number.NEGATIVE_INFINITY };
   readonly #lasting: Bucket = { tokens: lasting.burst, at: Number.NEGATIVE_INFINITY };
-  /** At most as many as are allowed at once (`overall`), and a few more while the server is slow. */
+  /** At most as many as are allowed at once: a server that takes none of them for an hour finds no hour of them here. */
   readonly #unwritten: { readonly notice: Notice; readonly said: Said }[] = [];
   #writingCount = 0;
   #order = 0;
@@ -82,7 +82,7 @@ export class Events {
     const key = [notice.about.uid, notice.reason, what].join("\n");
     const said = this.#saidByKey.get(key);
     if (said !== undefined && now - said.at < (quietMsByReason[notice.reason] ?? quietMs)) return false;
-    if (!this.#hasRoom(notice, now)) {
+    if (this.#unwritten.length >= overall.burst || !this.#hasRoom(notice, now)) {
       counts.dropped++;
       return false;
     }
