@@ -17,6 +17,7 @@ import {
 } from "../../test/builders.ts";
 import type { ClusterPicture } from "./cluster-picture.ts";
 import type { Subject } from "./picture.ts";
+import type { ActionView } from "./views.ts";
 
 /** Two pools; a is going, b and c stay, h was made by hand, n has no instance yet, and u is nobody's node. */
 const world: WorldOptions = {
@@ -277,7 +278,15 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   ],
   [
     "one of several actions that go together: the others, and what replaces them",
-    together,
+    p => p.put("action", { ...together(p), resourceVersion: "2", status: { phase: "Abandoned" } }),
+    ["action/move-y", "action/move-z", "node/z", "claim/r", "cluster"],
+  ],
+  [
+    "a node that was to go with others: what is to replace them may be wanted no more",
+    p => {
+      together(p);
+      p.put("node", aNode("z"));
+    },
     ["action/move-y", "action/move-z", "node/z", "claim/r", "cluster"],
   ],
   ["on a pool: the pool", p => p.setFailure("pool/q", failure), ["pool/q"]],
@@ -285,16 +294,15 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   ["a failure that was none: nobody", p => p.setFailure("claim/b", undefined), []],
 ];
 
-/** Nodes y and z go together, r comes first. */
-function together(picture: ClusterPicture): void {
-  const of = (node: string) => {
-    const spec = { batch: "b", replacements: [{ name: "r" }] };
-    return anAction(`move-${node}`, { node, spec: { ...spec, claim: { name: node, uid: node } } });
-  };
-  picture.put("action", of("y"));
-  picture.put("action", of("z"));
+/** Nodes y and z go together, r comes first, which the action on y names. */
+function together(picture: ClusterPicture): ActionView {
+  const of = (node: string, spec: Partial<ActionView["spec"]>) =>
+    anAction(`move-${node}`, { node, spec: { batch: "b", claim: { name: node, uid: node }, ...spec } });
+  const z = of("z", {});
+  picture.put("action", of("y", { replacements: [{ name: "r" }] }));
+  picture.put("action", z);
   picture.takeDirty();
-  picture.put("action", { ...of("z"), resourceVersion: "2", status: { phase: "Abandoned" } });
+  return z;
 }
 
 function replacing(picture: ClusterPicture): void {

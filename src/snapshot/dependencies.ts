@@ -64,7 +64,7 @@ function* byNode(picture: IndexedPicture, change: Change<NodeView>): Subjects {
     for (const claim of picture.claimsWith(providerID)) yield* claimAndSurplus(picture, claim);
     // Whoever has its providerID too cannot be told from it any more, or can again.
     if (providerID !== undefined) yield* picture.nodesWith(providerID).map(other => `node/${other.name}` as const);
-    yield* picture.actionsOn(uid).flatMap(actionAndReplacements);
+    yield* picture.actionsOn(uid).flatMap(action => ofPlan(picture, action));
   }
   if (!isEqual(seenByCluster(change.before), seenByCluster(change.after))) yield "cluster";
 }
@@ -94,7 +94,7 @@ function* byClaim(picture: IndexedPicture, change: Change<ClaimView>): Subjects 
     for (const other of picture.claimsWith(claim.providerID)) yield* claimAndSurplus(picture, other);
     for (const node of picture.nodesWith(claim.providerID)) {
       yield `node/${node.name}`;
-      yield* picture.actionsOn(node.uid).flatMap(actionAndReplacements);
+      yield* picture.actionsOn(node.uid).flatMap(action => ofPlan(picture, action));
     }
   }
 }
@@ -227,8 +227,8 @@ function whoStarts(picture: IndexedPicture): Subject[] {
 function* byAction(picture: IndexedPicture, change: Change<ActionView>): Subjects {
   yield "cluster";
   for (const action of states(change)) {
-    const { node, claim, nodePool, batch, replacements = [] } = action.spec;
-    yield actionSubject(action);
+    const { node, claim, nodePool, replacements = [] } = action.spec;
+    yield* ofPlan(picture, action);
     yield `node/${node.name}`;
     if (nodePool !== undefined) yield `pool/${nodePool}`;
     // What another is to end is no surplus any more for those that have not begun.
@@ -236,10 +236,7 @@ function* byAction(picture: IndexedPicture, change: Change<ActionView>): Subject
     yield* picture.actionsOn(node.uid).map(actionSubject);
     const named = claim && picture.claim(claim.name);
     if (named !== undefined) yield* claimAndPool(named);
-    // What one of them comes to tells the others, and their replacements, whether they are still wanted.
-    if (batch !== undefined) yield* picture.actionsOfBatch(batch).map(actionSubject);
     for (const replacement of replacements) {
-      yield `claim/${replacement.name}`;
       for (const awaited of picture.nodesWith(picture.claim(replacement.name)?.providerID))
         yield `node/${awaited.name}`;
     }
@@ -420,10 +417,14 @@ function actionSubject({ name }: ActionView): Subject {
   return `action/${name}`;
 }
 
-/** Whether a replacement is still wanted is told by the nodes that it was made for. */
-function actionAndReplacements(action: ActionView): Subject[] {
-  const { replacements = [] } = action.spec;
-  return [actionSubject(action), ...replacements.map(({ name }): Subject => `claim/${name}`)];
+/** What one of a batch and its node come to tells the others, and all their replacements, whether they are still wanted. */
+function ofPlan(picture: IndexedPicture, action: ActionView): Subject[] {
+  const { batch } = action.spec;
+  const actions = batch === undefined ? [action] : [action, ...picture.actionsOfBatch(batch)];
+  return actions.flatMap(one => [
+    actionSubject(one),
+    ...(one.spec.replacements ?? []).map(({ name }): Subject => `claim/${name}`),
+  ]);
 }
 
 function states<V>({ before, after }: Change<V>): V[] {
