@@ -328,6 +328,39 @@ describe("launch-instance", () => {
     expect(execution.picture.claim("a")?.unwritten).toBeUndefined();
   });
 
+  test("of a claim that is deleted before its status is written: what its end says of it has the instance with it", async () => {
+    const execution = new EmbeddedExecution({ create: async () => anInstance });
+    const claim = await aClaim(execution);
+    await execution.execute(launching(claim));
+    const { resourceVersion = "", conditions = [] } = execution.picture.claim("a") ?? {};
+    const going = { type: "InstanceTerminating", status: "True", reason: "InstanceTerminating", message: "" };
+    const status = { conditions: [...conditions, going] };
+    const command = { kind: "update-claim", claim: targetOf(claim), resourceVersion, status, why: "" } as const;
+    expect(await execution.execute(command)).toEqual({ result: "done" });
+    expect((await execution.get<Claim>(claims, "a"))?.status).toMatchObject({ providerID: "test:///i-1" });
+    const seen = execution.picture.claim("a");
+    expect(seen?.unwritten).toBeUndefined();
+    expect(seen?.conditions).toContainEqual(expect.objectContaining(going));
+  });
+
+  test("stands beside what others have said of the claim since then", async () => {
+    const execution = new EmbeddedExecution({ create: async () => anInstance });
+    const claim = await aClaim(execution);
+    await execution.execute(launching(claim));
+    const said = {
+      type: "Examined",
+      status: "True",
+      reason: "ByHand",
+      message: "",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    };
+    const current = await execution.get<Claim>(claims, "a");
+    const status = { conditions: [...(current?.status?.conditions ?? []), said] };
+    execution.see(claims, await execution.patch(claims, "a", { status }));
+    expect(execution.picture.claim("a")).toMatchObject({ providerID: "test:///i-1" });
+    expect(execution.picture.claim("a")?.conditions.map(({ type }) => type)).toContain("Examined");
+  });
+
   test("whose labels cannot be written is asked for again, and so is its instance", async () => {
     const asked: unknown[] = [];
     const execution = new EmbeddedExecution({ create: async request => (asked.push(request), anInstance) });

@@ -65,7 +65,10 @@ export async function updateClaim(command: Of<"update-claim">, execution: Execut
   return done;
 }
 
-/** Metadata first, then status: each only over the version that the one before has left. */
+/**
+ * Metadata first, then status: each only over the version that the one before has left. What a launch has found goes along
+ * with the first status, whatever it is about: who comes after us knows the instance by that.
+ */
 async function writeClaim(claim: ClaimView, { metadata, status }: Changes, execution: Execution): Promise<void> {
   const { api, clock } = execution;
   let bound = { name: claim.name, uid: claim.uid, resourceVersion: claim.resourceVersion };
@@ -76,7 +79,7 @@ async function writeClaim(claim: ClaimView, { metadata, status }: Changes, execu
   const change = metadata && metadataBody(metadata, claim.finalizers);
   if (change !== undefined) wrote(await patchBound(api, resource, { bound, body: { metadata: change } }));
   if (status === undefined) return;
-  const body = { status: statusBody(claim.status, status, clock.now()) };
+  const body = { status: { ...claim.unwritten?.status, ...statusBody(claim.status, status, clock.now()) } };
   wrote(await patchBound(api, resource, { bound, body, subresource: "status" }));
 }
 
@@ -111,8 +114,8 @@ async function madeOrLive(claim: Target, { api, picture, recentReads }: Executio
 }
 
 /**
- * The claim is read live first, unless we have only just made it: an instance for a claim that is gone would be nobody's. If the answer of the provider is
- * lost, or the write of it, the next launch finds the same instance by the claim's uid.
+ * The claim is read live first, unless we have only just made it: an instance for a claim that is gone would be nobody's.
+ * If the answer of the provider is lost, or the write of it, the next launch finds the same instance by the claim's uid.
  */
 export async function launchInstance({ claim }: Of<"launch-instance">, execution: Execution): Promise<Outcome> {
   const { provider, picture, settings, clock } = execution;

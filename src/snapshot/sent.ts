@@ -115,13 +115,16 @@ function deleting({ uid }: Target, now: Instant): Effect<ClaimView> {
 function launched({ claim: { uid }, status }: Sent & { kind: "launched" }, now: Instant): Effect<ClaimView> {
   const { conditions, ...fields } = status;
   const { providerID } = fields;
+  const found = conditionsOf(conditions);
   return claim => {
     if (claim?.uid !== uid || claim.providerID !== undefined || providerID === undefined) return claim;
+    // What others have said of it since then stands.
+    const others = claim.conditions.filter(({ type }) => !found.some(one => one.type === type));
     return {
       ...claim,
       providerID,
       status: { ...claim.status, ...status },
-      conditions: conditionsOf(conditions),
+      conditions: [...found, ...others],
       unwritten: { since: now, status: fields },
     };
   };
