@@ -99,6 +99,7 @@ const life: readonly Step[] = [
   ["the definition goes", { method: "DELETE", path: `${definitions}/${definition.metadata.name}` }],
   ["it says that it waits", { path: `${definitions}/${definition.metadata.name}` }],
   ["nothing new meanwhile", { method: "POST", path: things("v2"), body: thing("v2", "c", {}) }],
+  ["what is there goes with it", { path: things("v2", "a") }],
   ["the last one is let go", patch(things("v2", "a"), { metadata: { finalizers: null } })],
 ];
 

@@ -11,7 +11,7 @@ import { parts } from "./parts.ts";
 const runsToShrinkMax = 150;
 
 /** Every turn would take twice as long, and what is forgotten once is still forgotten some turns later. */
-const options = { ...parts, verifyEvery: 20 };
+const options = { ...parts, verifyEvery: 40 };
 
 /** Undefined: all held. */
 export async function failureOf(seed: number, world = randomWorld(seed)): Promise<string | undefined> {

@@ -114,7 +114,11 @@ export const sightMutants: readonly Mutant[] = [
   },
   {
     name: "what is in flight is not in the picture",
-    blind: () => ({ expect: () => {} }),
+    blind: picture => {
+      const expect = picture.expect.bind(picture);
+      // What a launch has found is no command in flight.
+      return { expect: (sent, now) => (sent.kind === "launched" ? expect(sent, now) : undefined) };
+    },
     story: "two pools and one place",
     caughtBy: "I1",
   },
