@@ -82,7 +82,6 @@ function optional(value: unknown, type: "string"): string | undefined;
 function optional(value: unknown, type: "number"): number | undefined;
 function optional(value: unknown, type: "boolean"): boolean | undefined;
 function optional(value: unknown, type: string): unknown {
-  // biome-ignore lint/suspicious/useValidTypeof: the type is one of the three of the overloads
   if (value === undefined || value === null || typeof value === type) return value ?? undefined;
   throw badRequest(`a delete option is ${JSON.stringify(value)}, but must be a ${type}`);
 }
