@@ -25,7 +25,7 @@ import type { Random } from "./random.ts";
 import { badRequest, noSuchResource, verbNotAllowed } from "./refusal.ts";
 import type { ApiRequest, ApiResponse } from "./request.ts";
 import { selectionOf } from "./selection.ts";
-import { ServedKinds } from "./served-kinds.ts";
+import { collectionOf, ServedKinds } from "./served-kinds.ts";
 import { Store, type StoreOptions } from "./store.ts";
 import type { StoredObject } from "./stored.ts";
 import { handleSubresource } from "./subresources.ts";
@@ -53,6 +53,9 @@ export class ApiServer {
   constructor({ clock, random, kinds, store, controllers = true }: ApiServerOptions) {
     this.kinds = new ServedKinds([...kinds].map(withOwnRules));
     this.store = new Store(store);
+    for (const kind of this.kinds.all()) {
+      if (kind.indexedField !== undefined) collectionOf(this.store, kind).indexBy(kind.indexedField);
+    }
     this.#backend = { store: this.store, kinds: this.kinds, clock, random };
     this.#bookmarks = new Bookmarks(clock, this.store);
     new CrdController(this.#backend).start();

@@ -45,6 +45,8 @@ export type ServedKind = {
   readAs?: ReadAs;
   /** False: a version that is only stored. It has no path of its own. */
   served?: boolean;
+  /** The field by which its objects are asked for most, "spec.nodeName": an index answers that. */
+  indexedField?: string;
   /** Where the scale subresource finds its numbers; absent: where the server's own workloads keep them. */
   scale?: ScalePaths;
   rules: KindRules;

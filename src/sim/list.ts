@@ -19,7 +19,7 @@ export function list(store: Store, kind: ServedKind, selection: Selection, optio
   const span = spanOf(store, options);
   const collection = collectionOf(store, kind);
   const revision = span.revision ?? store.revision;
-  const entries = entriesAt(collection, selection.prefix, span);
+  const entries = entriesAt(collection, selection, span);
   if (entries === undefined) throw tooOld(options, span.startKey);
 
   const items: StoredObject[] = [];
@@ -101,12 +101,18 @@ function tooOld(options: RequestOptions, startKey: string): ApiError {
 }
 
 /** The objects as of a revision in key order; undefined when that is no longer known. */
-function entriesAt(collection: Collection, prefix: string, span: Span): Iterable<[string, StoredObject]> | undefined {
+function entriesAt(
+  collection: Collection,
+  selection: Selection,
+  span: Span,
+): Iterable<[string, StoredObject]> | undefined {
+  const { prefix } = selection;
   const from = prefix + span.startKey;
-  if (span.revision === undefined) return current(collection, prefix, from);
+  if (span.revision === undefined) return current(collection, selection, from);
   if (span.revision < collection.history.completeSince) return undefined;
   const before = collection.history.undo(span.revision);
-  return before.size === 0 ? current(collection, prefix, from) : asBefore(collection, before, { prefix, from });
+  // The index knows only what is so now.
+  return before.size === 0 ? current(collection, selection, from) : asBefore(collection, before, { prefix, from });
 }
 
 function countFrom(collection: Collection, prefix: string, span: Span): number {
@@ -117,9 +123,17 @@ function countFrom(collection: Collection, prefix: string, span: Span): number {
   return count;
 }
 
-function* current(collection: Collection, prefix: string, from: string): Generator<[string, StoredObject]> {
-  for (const key of collection.keys.range(prefix, from)) {
+function* current(collection: Collection, selection: Selection, from: string): Generator<[string, StoredObject]> {
+  let rest = from;
+  for (const key of collection.selected(selection, from)) {
     yield [key, collection.get(key) as StoredObject]; // keys and objects are one set
+    rest = after(key);
+  }
+  if (selection.indexed === undefined) return;
+  // Of those that the index leaves out the next one stands for all: that there are some makes another page.
+  for (const key of collection.keys.range(selection.prefix, rest)) {
+    yield [key, collection.get(key) as StoredObject]; // as above
+    return;
   }
 }
 

@@ -12,6 +12,8 @@ import type { StoredObject } from "./stored.ts";
 export type Selection = {
   /** All selected objects have keys that start with this. */
   prefix: string;
+  /** What they must have in the kind's indexed field, if that is asked for. */
+  indexed: string | undefined;
   /** Nothing but the prefix selects: objects need not be read at all. */
   isEverything: boolean;
   matches(stored: StoredObject): boolean;
@@ -32,10 +34,14 @@ export function selectionOf(kind: ServedKind, { namespace, name, options }: Aske
   };
   const needsFields = fields.length > 0 || name !== undefined;
   const isEverything = labels.length === 0 && !needsFields;
+  const indexed = kind.indexedField === undefined ? undefined : requiredField(fields, kind.indexedField);
   const selects = (stored: StoredObject) =>
-    matchesLabels(labels, stored.labels) && (!needsFields || selectsFields(stored));
+    (indexed === undefined || (stored.indexed ?? indexed) === indexed) &&
+    matchesLabels(labels, stored.labels) &&
+    (!needsFields || selectsFields(stored));
   return {
     prefix: prefixOf(kind, namespace ?? requiredField(fields, "metadata.namespace"), named),
+    indexed,
     isEverything,
     matches: stored => isEverything || selects(stored),
   };

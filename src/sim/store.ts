@@ -2,6 +2,7 @@
 // nothing of kinds, validity or deletion rules.
 
 import type { KubeObject } from "../api/meta.ts";
+import { FieldIndex } from "./field-index.ts";
 import { type Change, History, type HistoryBounds } from "./history.ts";
 import { OrderedKeys } from "./ordered-keys.ts";
 import { RecentlyUsed, StoredObject } from "./stored.ts";
@@ -23,6 +24,7 @@ export class Collection {
   readonly history: History;
   readonly watchers = new Set<Watcher>();
   readonly #byKey = new Map<string, StoredObject>();
+  #index: FieldIndex | undefined;
 
   constructor(name: string, history: History) {
     this.name = name;
@@ -33,12 +35,29 @@ export class Collection {
     return this.#byKey.get(key);
   }
 
+  /** Before there is anything in it. */
+  indexBy(path: string): void {
+    this.#index = new FieldIndex(path);
+  }
+
+  /** By what an object is to be found in the index, if there is one. */
+  indexedValue(object: KubeObject, previous: StoredObject | undefined): string | undefined {
+    return this.#index?.valueOf(object, previous);
+  }
+
+  /** In order, from `from` on: those with the prefix, or of them those that the index knows by that value. */
+  selected({ prefix, indexed }: { prefix: string; indexed?: string | undefined }, from = prefix): Iterable<string> {
+    if (indexed === undefined || this.#index === undefined) return this.keys.range(prefix, from);
+    return [...this.#index.keys(indexed)].filter(key => key >= from && key.startsWith(prefix)).sort();
+  }
+
   *all(): Generator<StoredObject> {
     for (const key of this.keys.range("")) yield this.#byKey.get(key) as StoredObject; // both hold the same keys
   }
 
   set(key: string, stored: StoredObject, { isNew }: { isNew: boolean }): void {
     if (isNew) this.keys.add(key);
+    this.#index?.move(key, this.#byKey.get(key)?.indexed, stored.indexed);
     this.#byKey.set(key, stored);
   }
 
@@ -49,6 +68,7 @@ export class Collection {
 
   delete(key: string): void {
     this.keys.remove(key);
+    this.#index?.move(key, this.#byKey.get(key)?.indexed, undefined);
     this.#byKey.delete(key);
   }
 }
@@ -94,7 +114,8 @@ export class Store {
     const revision = ++this.#revision;
     const previous = collection.get(key);
     object.metadata.resourceVersion = String(revision);
-    const stored = new StoredObject(object, this.#recent, { isInUse: previous?.isInUse === true });
+    const indexed = collection.indexedValue(object, previous);
+    const stored = new StoredObject(object, this.#recent, { isInUse: previous?.isInUse === true, indexed });
     collection.set(key, stored, { isNew: previous === undefined });
     previous?.supersede();
     this.#record(collection, { type: previous ? "MODIFIED" : "ADDED", revision, key, stored, previous });

@@ -1,13 +1,14 @@
-// One object at one resourceVersion, as a value, as bytes, or both. Recently used ones are kept parsed; the rest as
+// One object at one resourceVersion, as a value, written out, or both. Recently used ones are kept parsed; the rest as
 // wire bytes alone, which is what lets 150,000 pods fit.
 
 import type { KubeObject } from "../api/meta.ts";
 import type { Stored } from "./request.ts";
+import { Written } from "./written.ts";
 
 /** What an object not yet written out is taken to weigh; only the bound on history needs it. */
 const assumedBytes = 4096;
 
-const encoder = new TextEncoder();
+type Placing = { isInUse?: boolean; indexed?: string | undefined };
 
 export type Texts = Readonly<Record<string, string>>;
 
@@ -15,9 +16,7 @@ export class StoredObject implements Stored {
   #labels: Texts | null | undefined;
   #fields: Texts | undefined;
   #object: KubeObject | undefined;
-  #json: Buffer | undefined;
-  /** One byte a character, which is read several times as fast. */
-  #isAscii = false;
+  #written: Written | undefined;
   #isSuperseded = false;
   /** When it was last parsed or written, by the count of `recent`. */
   #usedAt: number;
@@ -25,11 +24,15 @@ export class StoredObject implements Stored {
   #views: Map<string, StoredObject> | undefined;
   readonly #recent: RecentlyUsed;
 
+  /** The value by which its collection's index finds it. */
+  readonly indexed: string | undefined;
+
   /** `isInUse`: it is written or read again and again, and stays parsed for longer. */
-  constructor(object: KubeObject, recent: RecentlyUsed, { isInUse = false } = {}) {
+  constructor(object: KubeObject, recent: RecentlyUsed, { isInUse = false, indexed }: Placing = {}) {
     this.#object = object;
     this.#recent = recent;
     this.#isInUse = isInUse;
+    this.indexed = indexed;
     this.#usedAt = recent.add(this, isInUse);
   }
 
@@ -38,13 +41,17 @@ export class StoredObject implements Stored {
   }
 
   get object(): KubeObject {
+    return this.read();
+  }
+
+  /** For who is about to look into one of its fields: that one is not left unread. */
+  read(field?: string): KubeObject {
     if (this.#object !== undefined) return this.#object;
-    // cool() leaves the bytes behind.
-    const text = (this.#json as Buffer).toString(this.#isAscii ? "latin1" : "utf8");
-    const object = JSON.parse(text) as KubeObject;
-    this.#object = object;
+    const written = this.#written as Written; // cool() leaves it behind
     // Most of what is read or changed once is left alone for a long time then.
     this.#isInUse = this.#recent.isRecent(this.#usedAt);
+    const object = this.#isInUse ? written.whole() : written.inParts(field);
+    this.#object = object;
     this.#usedAt = this.#recent.add(this, this.#isInUse);
     return object;
   }
@@ -61,11 +68,11 @@ export class StoredObject implements Stored {
   }
 
   get json(): Buffer {
-    return (this.#json ??= this.#write());
+    return this.#write().bytes;
   }
 
   get bytes(): number {
-    return this.#json?.length ?? assumedBytes;
+    return this.#written?.bytes.length ?? assumedBytes;
   }
 
   /** The same object in another version of its kind, made once however many watchers ask. */
@@ -85,22 +92,15 @@ export class StoredObject implements Stored {
 
   /** Keeps the bytes alone. */
   cool(): void {
-    if (this.#object === undefined || (this.#isSuperseded && this.#json === undefined)) return;
-    this.#json ??= this.#write();
+    if (this.#object === undefined || (this.#isSuperseded && this.#written === undefined)) return;
+    this.#write();
     this.#object = undefined;
     this.#views = undefined;
   }
 
-  /** Not from Node's pool, where a few kilobytes that live on keep others that do not. */
-  #write(): Buffer {
-    const text = JSON.stringify(this.#object);
-    // Nearly always one byte a character: then they need not be counted first.
-    const bytes = Buffer.allocUnsafeSlow(text.length);
-    this.#isAscii = encoder.encodeInto(text, bytes).read === text.length;
-    if (this.#isAscii) return bytes;
-    const longer = Buffer.allocUnsafeSlow(Buffer.byteLength(text, "utf8"));
-    longer.write(text, "utf8");
-    return longer;
+  #write(): Written {
+    this.#written ??= new Written(this.#object as KubeObject); // one of the two is always there
+    return this.#written;
   }
 }
 

@@ -101,7 +101,7 @@ class Watch {
   #initialEvents(): StoredEvent[] {
     const { kind, selection } = this.#watched;
     const events: StoredEvent[] = [];
-    for (const key of this.#collection.keys.range(selection.prefix)) {
+    for (const key of this.#collection.selected(selection)) {
       const stored = this.#collection.get(key);
       const shown = stored && presented(kind, stored);
       if (shown && selection.matches(shown)) events.push({ type: "ADDED", stored: shown });

@@ -146,7 +146,7 @@ export function update(
     refuseMalformedVersion(object.metadata.resourceVersion ?? "");
     return { stored: create(backend, target, object, { ...options, isUpdate: true }), created: true };
   }
-  const old = existing.object;
+  const old = existing.read(options.subresource);
   refuseOtherUid(target, options, old.metadata.uid);
   const object = next(old);
   checkVersion(kind, object, old);

@@ -166,9 +166,9 @@ function restartErrors(
   old: readonly ContainerStatus[] = [],
   { spec, field }: Restarts,
 ): FieldError[] {
-  const containers = field === "containerStatuses" ? spec.containers : spec.initContainers;
   return old.flatMap(({ name, state: { terminated } }, i) => {
     if (terminated === undefined) return [];
+    const containers = field === "containerStatuses" ? spec.containers : spec.initContainers;
     const policy = containers?.find(container => container.name === name)?.restartPolicy ?? spec.restartPolicy;
     const restarts = policy === "Always" || (policy === "OnFailure" && terminated.exitCode !== 0);
     const runsAgain = statuses.some(status => status.name === name && status.state.terminated === undefined);

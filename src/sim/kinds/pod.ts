@@ -21,6 +21,7 @@ export const pod = builtIn({
   shortNames: ["po"],
   categories: ["all"],
   subresources: ["status", "eviction", "binding"],
+  indexedField: "spec.nodeName",
   columns: [
     nameColumn,
     text("Ready", "Containers that are ready, of all.", (object, now) => podSummary(object as Pod, now).ready),

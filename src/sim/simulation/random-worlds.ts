@@ -25,7 +25,7 @@ export function randomWorld(seed: number, { isDisrupted = false } = {}): Scenari
     title: `A world by chance, from the seed ${seed}`,
     seed,
     until: "24h",
-    ...(plans && { controller: { disruption: true } }),
+    controller: { disruption: isDisrupted },
     cluster: {
       manifests: [
         ...classes(dice),

@@ -4,7 +4,7 @@
 import { ApiError } from "../../api/status.ts";
 import { type Controller, type ControllerOptions, startController } from "../../control/controller.ts";
 import type { Clock, Feed, InstanceProvider, KubeApi } from "../../control/ports.ts";
-import { type ControllerName, type JournalEntry, usualControllers } from "../../decide/decision.ts";
+import { controllers, type JournalEntry } from "../../decide/decision.ts";
 import { rules } from "../../decide/rules.ts";
 import type { ApiServer } from "../api-server.ts";
 import { VirtualClock } from "../clock.ts";
@@ -166,7 +166,7 @@ class Run {
     const cloud = { now: () => clock.now(), monotonic: () => clock.monotonic(), after: process.after.bind(process) };
     const {
       dryRun = false,
-      disruption = false,
+      disruption = true,
       defaultHealthCheck = false,
       foreignClaims = "ignore",
       repairUnset = "on",
@@ -184,7 +184,7 @@ class Run {
         ...(defaultHealthCheck ? { defaultCheck: { isWanted: true, mark: defaultCheckMark } } : {}),
       },
       repairUnset,
-      controllers: new Set<ControllerName>([...usualControllers, ...(disruption ? (["disruption"] as const) : [])]),
+      controllers: new Set(controllers.filter(name => disruption || name !== "disruption")),
       leadership,
       // At the world's time, which its clock may have wrong.
       journal: (entry: JournalEntry) => this.#journal.add({ ...entry, at: clock.now() }),

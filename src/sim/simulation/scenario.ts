@@ -198,7 +198,7 @@ const Scenario = Struct("A scenario.", {
     Struct("How the controller is started.", {
       dryRun: Optional(Flag("With --dry-run. Default false.")),
       foreignClaims: Optional(StringEnum("As --foreign-claims. Default ignore.", ["ignore", "repair"])),
-      disruption: Optional(Flag("With --controllers='*,disruption'. Default false.")),
+      disruption: Optional(Flag("False: with --controllers='*,-disruption'. Default true.")),
       defaultHealthCheck: Optional(
         Flag("With --default-health-check=on. Default false: there are the checks it names."),
       ),
