@@ -46,8 +46,10 @@ async function searchForMoves(execution: Execution): Promise<Outcome> {
   const effort = { work: 0 };
   const startedAt = clock.monotonic();
   try {
-    picture.settleMoves(await inSlices(moves(execution, effort), effort, { clock, signal }));
-    return { result: "done", tookMs: clock.monotonic() - startedAt };
+    const found = await inSlices(moves(execution, effort), effort, { clock, signal });
+    picture.settleMoves(found);
+    const isCutShort = found.unanswered.length > 0;
+    return { result: "done", tookMs: clock.monotonic() - startedAt, ...(isCutShort ? { isCutShort } : {}) };
   } catch (error) {
     picture.abandonMoves();
     if (!signal.aborted) searches.packing.forget();

@@ -24,13 +24,15 @@ export class MoveTargets {
     for (const [batch, names] of other.#namesByBatch) this.#set(batch, names);
   }
 
-  /** One of those that are open. */
+  /** Of those that are open the first by name: whichever was found first, all pictures name the same. */
   actionFor(nodeName: string): ActionView | undefined {
-    for (const batch of this.#batchesByName.get(nodeName) ?? []) {
-      const open = this.#look.actionsOfBatch(batch).find(isOpen);
-      if (open !== undefined) return open;
-    }
-    return undefined;
+    const open = [...(this.#batchesByName.get(nodeName) ?? [])].flatMap(batch =>
+      this.#look.actionsOfBatch(batch).filter(isOpen),
+    );
+    return open.reduce<ActionView | undefined>(
+      (first, one) => (first && first.name < one.name ? first : one),
+      undefined,
+    );
   }
 
   put({ move, places }: FoundMove): void {

@@ -332,6 +332,16 @@ describe("how long pods are expected", () => {
     expect(world.picture.pending.expiresAt).toBe(at("5m20s"));
   });
 
+  test("a pod that is bound to a node that goes is asked about: what was said of it is said of its successor", () => {
+    const world = new World(a);
+    world.picture.put("node", aNode("going", { deletingSince: t0 }));
+    world.picture.settleSearch(world.plan([world.planned("p-1", [a])]));
+    world.picture.takeDirty();
+    world.picture.put("pod", { ...a, nodeName: "going" });
+    expect(world.wanting()).toEqual(["a"]);
+    expect([...world.picture.takeDirty()]).toContain("pod/default/a");
+  });
+
   test("for ever where the pod still runs on a node that goes: the room is for its successor", () => {
     const running = aPod("x", { on: "going" });
     const world = new World(running);

@@ -214,7 +214,10 @@ export class PendingPods {
 
   #judgePod(pod: PodView, wants: boolean): void {
     if (wants) {
+      const before = this.#wanting.get(pod.uid);
       this.#wanting.set(pod.uid, pod);
+      // Bound to a node that is going, it still wants one; what is said of it is said of its successor now.
+      if (before !== undefined && before.nodeName !== pod.nodeName) this.#markPod(pod);
       if (!this.#placements.has(pod.uid) && !this.#waiting.has(pod.uid)) this.#wait(pod);
     } else if (this.#wanting.delete(pod.uid)) {
       const placement = this.#forget(pod);

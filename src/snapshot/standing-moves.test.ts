@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { aClaim, aCondition, anAction, aNode, aPod, aPool, at, aWorld, t0 } from "../../test/builders.ts";
-import type { ClusterPicture } from "./cluster-picture.ts";
+import { ClusterPicture } from "./cluster-picture.ts";
 import type { FoundMove, Move, MovesFound, Stay } from "./moves.ts";
 import { type PlannedClaim, poolVersion } from "./placement.ts";
 
@@ -300,6 +300,30 @@ describe("a plan that is over", () => {
     picture.put("action", { ...opened({ phase: "Done" }), ...next });
     expect(picture.goingOnto("b")).toBeUndefined();
     expect(picture.takeDirty()).toContain("node/b");
+  });
+
+  test("tells who was to take its pods when it is given up while the move still stands", () => {
+    settled();
+    picture.put("action", opened());
+    picture.takeDirty();
+    picture.put("action", { ...opened({ phase: "Abandoned" }), ...next });
+    expect(picture.goingOnto("b")).toBeUndefined();
+    expect(picture.takeDirty()).toContain("node/b");
+  });
+
+  test("of two that send pods to one node the first by name is told, in a fresh picture as well", () => {
+    const fromC = { batch: "consolidation-2", nodes: [{ name: "c", uid: nodeC.uid }] };
+    const openedC = anAction("consolidation-0-c", {
+      node: nodeC,
+      phase: "Running",
+      spec: { action: "Consolidation", batch: "consolidation-2" },
+    });
+    settled(aFound());
+    settled(aFound(fromC));
+    picture.put("action", opened());
+    picture.put("action", openedC);
+    expect(picture.goingOnto("b")?.name).toBe("consolidation-0-c");
+    expect(ClusterPicture.rebuilt(picture).goingOnto("b")?.name).toBe("consolidation-0-c");
   });
 
   test("a move that nobody opened anything for keeps nobody", () => {

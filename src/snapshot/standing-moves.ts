@@ -198,8 +198,9 @@ export class StandingMoves {
   // A node that is to go takes no pods. Of those that go by the move itself nothing changes.
   #actionChanged({ before, after }: Change<ActionView>): void {
     for (const action of [before, after]) if (action !== undefined) this.#hostChanged(action.spec.node.name);
-    if (before !== undefined && isOpen(before) && !(after && isOpen(after))) this.#actionOver(before);
+    // First, while it is still known where their pods were to go.
     this.#targets.actionChanged({ before, after });
+    if (before !== undefined && isOpen(before) && !(after && isOpen(after))) this.#actionOver(before);
     this.#supplyChanged();
   }
 

@@ -231,13 +231,15 @@ describe("a duration holds from the pod's start", () => {
     expect(block({ ...pinned, claim: { conditions }, now: at("9h") })?.code).toBe("do-not-disrupt");
   });
 
-  test("of several pods the longest counts, and says how many there are", () => {
-    const all = ["10m", "30m", "20m"].map((doNotDisrupt, index) => aPod(`p${index}`, { on: "a", doNotDisrupt }));
-    expect(block({ world: pods(...all), now: at("5m") })).toMatchObject({
+  test("of several pods the longest counts, and says how many hold as long; it says the same when shorter ones end", () => {
+    const all = ["10m", "30m", "20m", "30m"].map((doNotDisrupt, index) => aPod(`p${index}`, { on: "a", doNotDisrupt }));
+    const first = block({ world: pods(...all), now: at("5m") });
+    expect(first).toMatchObject({
       until: at("30m"),
       message:
-        "Pod default/p1 has karpenter.sh/do-not-disrupt=30m and holds its node until 2026-01-01T00:30:00Z. It is one of 3 pods that hold node a.",
+        "Pod default/p1 has karpenter.sh/do-not-disrupt=30m and holds its node until 2026-01-01T00:30:00Z. It is one of 2 pods that hold node a so long.",
     });
+    expect(block({ world: pods(...all), now: at("30m") - 1 })).toEqual(first);
   });
 
   test("one without an end outlasts them all", () => {

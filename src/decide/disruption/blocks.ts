@@ -97,11 +97,12 @@ function heldByPods({ node, pool }: Held, context: Context): Objection | undefin
     if (isTerminal(pod) || pod.deletionAt !== undefined) continue;
     const hold = heldByAnnotation(pod, maxHoldMs, context.now) ?? heldByBudget(pod, context.picture);
     if (hold === undefined) continue;
-    count++;
-    if (longest === undefined || lasts(hold) > lasts(longest)) longest = hold;
+    // Those that end before it are not told of: how many are left would be another number by the hour.
+    if (longest === undefined || lasts(hold) > lasts(longest)) [longest, count] = [hold, 1];
+    else if (lasts(hold) === lasts(longest)) count++;
   }
   if (longest === undefined || count === 1) return longest;
-  return { ...longest, message: `${longest.message} It is one of ${count} pods that hold node ${node.name}.` };
+  return { ...longest, message: `${longest.message} It is one of ${count} pods that hold node ${node.name} so long.` };
 }
 
 function lasts({ until = Number.POSITIVE_INFINITY }: Objection): Instant {

@@ -106,12 +106,17 @@ class MoveRun {
     this.#input.packing.hosts.sort();
   }
 
-  /** Only onto nodes that are there, and first onto those that were launched for them. */
+  /**
+   * Only onto nodes that are there, as it was planned: those that were launched for them are for whom no other takes, and
+   * made to measure. Before nodes that are due to go themselves.
+   */
   *#judgeAgain(batch: string, actions: readonly ActionView[], questions: Questions): Generator<void, void> {
     const nodes = actions.map(({ spec }) => spec.node);
     const [first] = actions;
     if (first === undefined) return;
-    this.#arrange([...(questions.reserved.get(batch) ?? []), ...questions.targets], nodes);
+    const stayers = new Set(lasting(questions));
+    const leavers = questions.targets.filter(name => !stayers.has(name));
+    this.#arrange([...stayers, ...(questions.reserved.get(batch) ?? []), ...leavers], nodes);
     const trial = this.#trial();
     yield* trial.takeAway(this.#hostsOf(nodes));
     const left = yield* trial.ontoHosts(() => false);

@@ -36,8 +36,8 @@ export function oneInstead({ opened, pools }: Search): One | undefined {
 /** Pods of a kind that keeps its own away from its host were put on several. */
 function areApart(opened: readonly OpenNode[]): boolean {
   const seen = new Set<Kind>();
-  return opened.some(({ pods }) => {
-    const kinds = new Set(pods.map(({ kind }) => kind).filter(isOfHosts));
+  return opened.some(({ seated }) => {
+    const kinds = new Set(seated.map(({ kind }) => kind).filter(isOfHosts));
     const isSeen = [...kinds].some(kind => seen.has(kind));
     for (const kind of kinds) seen.add(kind);
     return isSeen;
@@ -58,8 +58,8 @@ export function* placeAsOne(search: Search, { pool, most }: One, effort: Effort)
   const { node } = opening;
   search.open(node);
   search.put(first, node, opening.state);
-  for (let before = 0; before < search.placed.length; ) {
-    before = search.placed.length;
+  for (let before = 0; before < search.placedCount; ) {
+    before = search.placedCount;
     for (const one of waiting) {
       while (one.pods.length > 0 && typeof search.joinNode(one, node) !== "string");
       effort.work += search.effort();

@@ -93,7 +93,7 @@ type Choice = {
 
 function choiceIn(search: Search, whole: Amounts, used: Amounts): Choice {
   const { table, demand, count } = search.pending;
-  const lanes = search.pending.lanes(search.worth);
+  const lanes = search.pending.lanes();
   const most = Math.ceil(weighed / lanes.length);
   const free = new Float64Array(table.stride);
   const gains = new Float64Array(table.stride);

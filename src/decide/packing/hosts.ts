@@ -14,7 +14,7 @@ import type { Attachment } from "./volumes.ts";
 const unschedulable: Taint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
 
 /** Hosts are looked at in blocks, so that full ones are passed over together. */
-export const blockSize = 32;
+const blockSize = 32;
 
 export class Hosts {
   readonly nodes: (ExistingNode | undefined)[] = [];
@@ -94,12 +94,28 @@ export class Hosts {
     this.most[2 * block + 1] = mostMemory;
   }
 
-  /** Whether some host of the block may have the room. */
-  mayFit(block: number, amounts: Amounts): boolean {
+  /** The first place in the order, from one on, whose host has the room; beyond the last, if none has. */
+  nextRoom(from: number, amounts: Amounts): number {
+    const { free, most, order, stride } = this;
     const askedCpu = amounts[cpu] ?? 0;
     const askedMemory = amounts[memory] ?? 0;
-    if (askedCpu > 0 && askedCpu > (this.most[2 * block] ?? 0)) return false;
-    return askedMemory === 0 || askedMemory <= (this.most[2 * block + 1] ?? 0);
+    for (let at = from; at < order.length; ) {
+      const isStart = at % blockSize === 0;
+      const block = (at - (at % blockSize)) / blockSize;
+      const end = Math.min((block + 1) * blockSize, order.length);
+      if (isStart && (askedCpu > (most[2 * block] ?? 0) || askedMemory > (most[2 * block + 1] ?? 0))) {
+        at = end;
+        continue;
+      }
+      for (; at < end; at++) {
+        const index = order[at] ?? 0;
+        if (askedCpu > 0 && askedCpu > (free[index * stride + cpu] ?? 0)) continue;
+        if (this.fits(index, amounts)) return at;
+      }
+      // Room has become less since it was measured.
+      if (isStart) this.measure(block);
+    }
+    return order.length;
   }
 
   /** The values of a label by host, as numbers of texts. */

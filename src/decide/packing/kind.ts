@@ -73,10 +73,22 @@ export function kindSignature(pod: Pod): string {
   if (tolerations !== undefined) text += `\ntolerations ${JSON.stringify(tolerations)}`;
   if (topologySpreadConstraints !== undefined) text += `\nspread ${JSON.stringify(topologySpreadConstraints)}`;
   if (volumes !== undefined) text += `\nclaims ${JSON.stringify(claimKeys(pod))}`;
-  return hasPorts(pod) ? `${text}\nports ${JSON.stringify(hostPorts(pod))}` : text;
+  return hasPorts(pod.spec) ? `${text}\nports ${JSON.stringify(hostPorts(pod))}` : text;
 }
 
-function hasPorts({ spec }: Pod): boolean {
-  for (const { ports } of spec.containers) if (ports !== undefined && ports.length > 0) return true;
-  return spec.initContainers !== undefined;
+/** Whether nothing but the namespace tells its kind. Said of every pod, by code that is cold: it makes no objects. */
+export function isBare({ metadata: { labels }, spec }: Pod): boolean {
+  if (spec.affinity !== undefined || spec.topologySpreadConstraints !== undefined || spec.volumes !== undefined)
+    return false;
+  if (spec.nodeSelector !== undefined || spec.tolerations !== undefined || hasPorts(spec)) return false;
+  for (const _ in labels) return false;
+  return true;
+}
+
+function hasPorts({ containers, initContainers }: Pod["spec"]): boolean {
+  for (let index = 0; index < containers.length; index++) {
+    const ports = containers[index]?.ports;
+    if (ports !== undefined && ports.length > 0) return true;
+  }
+  return initContainers !== undefined;
 }

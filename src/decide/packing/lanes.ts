@@ -14,66 +14,66 @@ export type Lane = { readonly rows: Int32Array; readonly least: Float64Array };
 /** What resources are worth, and how much of each was asked for at first. */
 type Measure = { readonly worth: Float64Array; readonly demand: Amounts };
 
+/** A lane while it is made. */
+type Making = { readonly rows: Int32Array; readonly least: Float64Array; count: number };
+
 /** Of the sizes of which pods are left. */
-export function* lanesOf(table: SizeTable, measure: Measure, effort: Effort): Generator<void, Lane[]> {
-  const { count, left, stride } = table;
-  const rows = new Int32Array(count);
-  const laneByRow = new Uint8Array(count);
-  const lengths = new Int32Array(stride);
-  let found = 0;
-  for (let row = 0; row < count; row++) {
+export function* lanesOf(table: SizeTable, { worth, demand }: Measure, effort: Effort): Generator<void, Lane[]> {
+  const { cells, left, order, stride } = table;
+  // Places for pods are no resource to be even about.
+  const weights = Float64Array.from(worth, (one, r) => (one > 0 && r !== pods ? 1 / (demand[r] || 1) : 0));
+  const lanes: (Making | undefined)[] = [];
+  for (let place = 0; place < order.length; place++) {
+    const row = order[place] ?? 0;
     if (left[row] === 0) continue;
-    const lane = scarcest(table, row, measure);
-    laneByRow[found] = lane;
-    rows[found++] = row;
-    lengths[lane] = (lengths[lane] ?? 0) + 1;
-    if (found % rowsAtOnce !== 0) continue;
-    effort.work += rowsAtOnce * 0.1;
-    yield;
-  }
-  const lists = Array.from(lengths, length => new Int32Array(length));
-  lengths.fill(0);
-  for (let at = 0; at < found; at++) {
-    const lane = laneByRow[at] ?? 0;
-    const list = lists[lane];
-    const place = lengths[lane] ?? 0;
-    if (list !== undefined) list[place] = rows[at] ?? 0;
-    lengths[lane] = place + 1;
-  }
-  effort.work += found * 0.02;
-  yield;
-  const lanes: Lane[] = [];
-  for (const list of lists) {
-    if (list.length === 0) continue;
-    lanes.push({ rows: list, least: leastByBlock(table, list) });
-    effort.work += list.length * 0.05;
-    yield;
-  }
-  return lanes;
-}
-
-function scarcest({ cells, stride }: SizeTable, row: number, { worth, demand }: Measure): number {
-  let lane = 0;
-  let most = -1;
-  for (let r = 0; r < stride; r++) {
-    const isCounted = (worth[r] ?? 0) > 0 && r !== pods;
-    const share = isCounted ? (cells[row * stride + r] ?? 0) / (demand[r] || 1) : 0;
-    if (share <= most) continue;
-    lane = r;
-    most = share;
-  }
-  return lane;
-}
-
-function leastByBlock({ cells, stride }: SizeTable, rows: Int32Array): Float64Array {
-  const least = new Float64Array(Math.ceil(rows.length / blockSize) * stride).fill(Number.POSITIVE_INFINITY);
-  for (let at = 0; at < rows.length; at++) {
-    const block = Math.floor(at / blockSize) * stride;
-    const start = (rows[at] ?? 0) * stride;
+    const start = row * stride;
+    let scarcest = 0;
+    let most = 0;
+    for (let r = 0; r < stride; r++) {
+      const share = (cells[start + r] ?? 0) * (weights[r] ?? 0);
+      if (share <= most) continue;
+      scarcest = r;
+      most = share;
+    }
+    let lane = lanes[scarcest];
+    if (lane === undefined) {
+      lane = begun(order.length - place, stride);
+      lanes[scarcest] = lane;
+    }
+    const block = Math.floor(lane.count / blockSize) * stride;
     for (let r = 0; r < stride; r++) {
       const amount = cells[start + r] ?? 0;
-      if (amount < (least[block + r] ?? 0)) least[block + r] = amount;
+      if (amount < (lane.least[block + r] ?? 0)) lane.least[block + r] = amount;
     }
+    lane.rows[lane.count++] = row;
+    if (place % rowsAtOnce !== rowsAtOnce - 1) continue;
+    effort.work += rowsAtOnce * 0.2;
+    yield;
   }
-  return least;
+  return lanes.flatMap(lane => (lane === undefined ? [] : [finished(lane, stride)]));
+}
+
+function begun(most: number, stride: number): Making {
+  const least = new Float64Array(Math.ceil(most / blockSize) * stride).fill(Number.POSITIVE_INFINITY);
+  return { rows: new Int32Array(most), least, count: 0 };
+}
+
+function finished({ rows, least, count }: Making, stride: number): Lane {
+  return { rows: rows.subarray(0, count), least: least.subarray(0, Math.ceil(count / blockSize) * stride) };
+}
+
+/** A lane without the sizes that are used up. */
+export function thinned({ rows }: Lane, { cells, left, stride }: SizeTable): Lane {
+  const lane = begun(rows.length, stride);
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at] ?? 0;
+    if (left[row] === 0) continue;
+    const block = Math.floor(lane.count / blockSize) * stride;
+    for (let r = 0; r < stride; r++) {
+      const amount = cells[row * stride + r] ?? 0;
+      if (amount < (lane.least[block + r] ?? 0)) lane.least[block + r] = amount;
+    }
+    lane.rows[lane.count++] = row;
+  }
+  return finished(lane, stride);
 }

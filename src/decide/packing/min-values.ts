@@ -9,10 +9,10 @@ import type { State } from "./template.ts";
 export function tooFewValues(node: OpenNode, state: State, amounts: Amounts): string | undefined {
   for (const { key, minValues = 0 } of node.template.minValues) {
     const values = new Set<string>();
-    for (const [type, sets] of node.template.typeSets.entries()) {
+    for (const [type, set] of node.template.typeSets(key).entries()) {
       if (!Number.isFinite(state.priceByType[type] ?? Number.POSITIVE_INFINITY) || !typeFits(node, type, amounts))
         continue;
-      for (const value of sets.get(key)?.values ?? []) values.add(value);
+      for (const value of set?.values ?? []) values.add(value);
     }
     if (values.size < minValues) return key;
   }

@@ -9,6 +9,9 @@ import type { Amounts } from "./resources.ts";
 import { isSure, type State, type Template } from "./template.ts";
 import type { Texts } from "./texts.ts";
 
+/** Pods of one kind that were put somewhere one after the other. */
+export type Seated = { readonly pods: Pod[]; readonly kind: Kind };
+
 export type OpenNode = {
   readonly template: Template;
   /** Its place among the pools, or -1 for a node on its way. */
@@ -25,7 +28,7 @@ export type OpenNode = {
   /** By pods; what daemons need is already taken off the room of the types. */
   used: Amounts;
   ports: readonly HostPort[];
-  readonly pods: { pod: Pod; kind: Kind }[];
+  readonly seated: Seated[];
   /** Where among the types of a state, by price, the first stands that holds what is on the node. What is before it does not. */
   cheapest?: { readonly state: State; readonly at: number } | undefined;
 };

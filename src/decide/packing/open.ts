@@ -7,7 +7,7 @@ import { tooFewValues } from "./min-values.ts";
 import { cheapestType, type OpenNode, typeFits } from "./node-view.ts";
 import type { PodClass } from "./pending.ts";
 import { type Amounts, pods } from "./resources.ts";
-import type { Opening, PoolLeft, Search } from "./search.ts";
+import type { Opening, PoolLeft, Promising, Search } from "./search.ts";
 import type { State } from "./template.ts";
 import { dot } from "./worth.ts";
 
@@ -47,7 +47,7 @@ export function openIn(
     state: template.root,
     used: new Float64Array(size.amounts.length),
     ports: template.daemonPorts,
-    pods: [],
+    seated: [],
   };
   if (!search.isTolerated(kind, node)) return "taints";
   if (search.isInUse(kind)) return "volume in use";
@@ -99,14 +99,12 @@ const many = 50;
 /** Of more sizes than this a trial costs more than it saves. */
 const sizesMax = 64;
 
-type Promising = { readonly type: number; readonly value: number };
-
 /** Of the types whose room is worth most, the one that what is left fills best for the price it then has. */
 function bestFilled(search: Search, { node, state, amounts, share }: Choice, exact: Float64Array): number {
   const rooms = search.rooms(node.template);
   let best = -1;
   let most = -1;
-  for (const { type, value } of mostPromising(search, { node, state, amounts, share }, exact)) {
+  for (const { type, value } of rememberedPromising(search, { node, state, amounts, share }, exact)) {
     if (value <= most) break;
     const room = rooms[type] ?? amounts;
     const gained = holdsMany(search, room) ? value : filledValue(search, { node, state, amounts }, { room, exact });
@@ -115,6 +113,18 @@ function bestFilled(search: Search, { node, state, amounts, share }: Choice, exa
     most = gained;
   }
   return best;
+}
+
+// As long as there is plenty to put on them, which types are best does not change.
+function rememberedPromising(search: Search, choice: Choice, exact: Float64Array): readonly Promising[] {
+  const { node, state, amounts, share } = choice;
+  if (node.allowed !== undefined || !search.isPlenty(node.template, share)) return mostPromising(search, choice, exact);
+  let best = search.promisingByState.get(state);
+  if (best === undefined) {
+    best = mostPromising(search, { ...choice, amounts: new Float64Array(0) }, exact);
+    search.promisingByState.set(state, best);
+  }
+  return best.every(({ type }) => typeFits(node, type, amounts)) ? best : mostPromising(search, choice, exact);
 }
 
 /** The types whose room is worth most for their price, the best first; of equals the larger. */

@@ -4,26 +4,26 @@
 import { type Pod, podKey } from "../../api/pod.ts";
 import type { Count } from "./census.ts";
 import { atOnce, type Effort } from "./effort.ts";
-import type { Labels } from "../../api/selector.ts";
-import { type Kind, kindSignature } from "./kind.ts";
-import { type Lane, lanesOf } from "./lanes.ts";
+import { isBare, type Kind, kindSignature } from "./kind.ts";
+import { type Lane, lanesOf, thinned } from "./lanes.ts";
 import type { Picture } from "./picture.ts";
 import { type Amounts, readAmounts } from "./resources.ts";
-import { rowsAtOnce, SizeTable } from "./sizes.ts";
+import { SizeTable } from "./sizes.ts";
 import { sortedInSlices } from "./sliced-sort.ts";
 
 export class Size {
   /** Its place in the table of sizes. */
-  row: number;
-  classes: PodClass[] = [];
+  readonly row: number;
+  readonly classes: PodClass[];
   /** Where there are many. */
   #classByKind: Map<Kind, PodClass> | undefined;
   readonly #table: SizeTable;
   #amounts: Amounts | undefined;
 
-  constructor(table: SizeTable, row: number) {
+  constructor(table: SizeTable, row: number, { kind, pods }: Pick<PodClass, "kind" | "pods">) {
     this.#table = table;
     this.row = row;
+    this.classes = [{ kind, size: this, pods, isInOrder: true, floor: 0 }];
   }
 
   /** Most are never asked for alone. */
@@ -34,26 +34,31 @@ export class Size {
 
   classOf(kind: Kind): PodClass | undefined {
     if (this.#classByKind !== undefined) return this.#classByKind.get(kind);
-    for (const one of this.classes) if (one.kind === kind) return one;
+    for (let index = 0; index < this.classes.length; index++) {
+      const one = this.classes[index];
+      if (one?.kind === kind) return one;
+    }
     return undefined;
   }
 
   add(one: PodClass): void {
-    // Most have one: a list that begins with it is a quarter as long as one that it is added to.
-    if (this.classes.length === 0) this.classes = [one];
-    else this.classes.push(one);
+    this.classes.push(one);
     this.#classByKind?.set(one.kind, one);
     if (this.classes.length === manyClasses) this.#classByKind = new Map(this.classes.map(each => [each.kind, each]));
   }
 }
 
 const manyClasses = 16;
+/** Of more sizes than this the common measure is so small that everything is a multiple of it, or nearly. */
+const measuredMax = 1_000;
 
 /** Pods of one kind and size. The next one is the last of the list. */
 export type PodClass = {
   readonly kind: Kind;
   readonly size: Size;
   readonly pods: Pod[];
+  /** Whether each pod came after those that are to be placed before it: then all that is left is to turn them round. */
+  isInOrder: boolean;
   /** How many hosts its kind forces, at the start. */
   floor: number;
 };
@@ -74,8 +79,11 @@ export class Pending {
   #laned = 0;
   #used = 0;
   readonly #picture: Picture;
-  /** Who is made from one template may share its spec: then one look is enough. */
-  readonly #lookBySpec = new Map<Pod["spec"], Look>();
+  /** The kind of the last pod that asked for nothing special, and its namespace. */
+  #bare: Kind | undefined;
+  #bareNamespace: string | undefined;
+  /** Classes of more than one pod, until these are in order. */
+  readonly #several: PodClass[] = [];
   readonly #limitByCount = new Map<Count, HostLimit>();
 
   /** For no more pods than `most`. */
@@ -92,50 +100,63 @@ export class Pending {
     for (let index = from; index < to; index++) {
       const pod = pods[index];
       if (pod === undefined) continue;
-      const look = this.#lookBySpec.size === 0 ? undefined : this.#lookBySpec.get(pod.spec);
-      if (look !== undefined && isAlike(look.pod, pod)) {
-        look.one.pods.push(pod);
-        continue;
-      }
-      const one = this.#add(pod);
-      // Of specs that every pod has for itself none is met again.
-      if (one.pods.at(-2)?.spec === pod.spec) this.#lookBySpec.set(pod.spec, { pod, one });
+      this.#add(pod);
       if (this.#picture.kinds.length > before) return index + 1;
     }
     return to;
   }
 
-  #add(pod: Pod): PodClass {
+  #add(pod: Pod): void {
     const { space } = this.#picture;
-    const kind = this.#picture.kind(pod, kindSignature(pod));
+    const kind = this.#kindOf(pod);
     const row = this.table.row(readAmounts(pod, space, this.#scratch));
     if (space.names.length > this.#scratch.length) this.#scratch = new Float64Array(space.names.length);
-    let size = this.sizes[row];
+    const size = this.sizes[row];
     if (size === undefined) {
-      size = new Size(this.table, row);
-      this.sizes.push(size);
+      this.sizes.push(new Size(this.table, row, { kind, pods: [pod] }));
+      return;
     }
-    return added(size, kind, [pod]);
+    const known = size.classOf(kind);
+    if (known === undefined) size.add({ kind, size, pods: [pod], isInOrder: true, floor: 0 });
+    else this.#join(known, pod);
+  }
+
+  #join(one: PodClass, pod: Pod): void {
+    const { pods } = one;
+    if (pods.length === 1) this.#several.push(one);
+    const last = pods[pods.length - 1];
+    if (one.isInOrder && last !== undefined && lastFirst(pod, last) > 0) one.isInOrder = false;
+    pods.push(pod);
+  }
+
+  // Most pods ask for nothing special, and are of one namespace.
+  #kindOf(pod: Pod): Kind {
+    if (!isBare(pod)) return this.#picture.kind(pod, kindSignature(pod));
+    const { namespace } = pod.metadata;
+    if (this.#bare === undefined || namespace !== this.#bareNamespace) {
+      this.#bareNamespace = namespace;
+      this.#bare = this.#picture.kind(pod, kindSignature(pod));
+    }
+    return this.#bare;
   }
 
   *sort(effort: Effort): Generator<void, void> {
-    for (let row = 0; row < this.sizes.length; row++) {
-      const classes = this.sizes[row]?.classes ?? [];
-      if (row % rowsAtOnce === rowsAtOnce - 1) yield;
-      for (let index = 0; index < classes.length; index++) {
-        const one = classes[index];
-        if (one === undefined || one.pods.length < 2) continue;
+    for (const one of this.#several) {
+      effort.work += 0.5 + 0.01 * one.pods.length;
+      if (one.isInOrder) one.pods.reverse();
+      else {
         const sorted = yield* sortedInSlices(one.pods, lastFirst, effort);
         for (let place = 0; place < sorted.length; place++) one.pods[place] = sorted[place] as Pod;
       }
+      if (effort.work % 100 < 1) yield;
     }
+    this.#several.length = 0;
   }
 
   /** From here on counters know of the pods. Given up half-way, they forget those they were told of. */
   *close(effort: Effort): Generator<void, void> {
     const known = this.#picture.space.names.length;
     if (this.table.stride < known) this.table.widen(known);
-    this.demand = new Float64Array(known);
     let entered = 0;
     let isWhole = false;
     try {
@@ -143,17 +164,17 @@ export class Pending {
         const classes = this.sizes[entered]?.classes ?? [];
         for (let index = 0; index < classes.length; index++) {
           const one = classes[index];
-          if (one !== undefined) this.#enter(one, one.pods.length);
+          if (one !== undefined) this.#count(one, one.pods.length);
         }
         effort.work += 0.3 * classes.length;
         if (++entered % 256 === 0) yield;
       }
+      this.demand = yield* this.table.demand(effort);
       isWhole = true;
     } finally {
       if (!isWhole) forget(this.sizes.slice(0, entered));
     }
     this.#initial = this.demand.slice();
-    this.#lookBySpec.clear();
   }
 
   /** Counters forget those that are left. */
@@ -162,64 +183,65 @@ export class Pending {
     this.sizes = [];
   }
 
-  /** Of each resource the largest amount of which every size asks for a multiple. */
+  /** Of each resource the largest amount of which every size asks for a multiple; 0: none that would matter. */
   *grain(effort: Effort): Generator<void, Amounts> {
     const { cells, count, stride } = this.table;
     const grain = new Float64Array(stride);
+    if (count > measuredMax) return grain;
     for (let row = 0; row < count; row++) {
       for (let r = 0; r < stride; r++) grain[r] = commonMeasure(grain[r] ?? 0, cells[row * stride + r] ?? 0);
-      if (row % rowsAtOnce !== rowsAtOnce - 1) continue;
-      effort.work += rowsAtOnce * 0.1;
-      yield;
     }
+    effort.work += 0.1 * count;
+    yield;
     return grain;
   }
 
   /** Puts sizes in order by the worth of resources, the largest first. */
   *arrange(worthOf: Float64Array, effort: Effort): Generator<void, PodClass[]> {
     const order = yield* this.table.arrange(worthOf, effort);
-    const { sizes } = this;
     const classesByRank = new Map<number, PodClass[]>();
     let ranked: PodClass[] = [];
     let lastRank = -1;
-    this.sizes = [];
-    for (let row = 0; row < order.length; row++) {
+    for (let place = 0; place < order.length; place++) {
       // Each place of the order is that of a size.
-      const size = sizes[order[row] ?? 0] as Size;
-      const { classes } = size;
-      size.row = row;
-      this.sizes.push(size);
-      for (let index = 0; index < classes.length; index++) this.#setFloor(classes[index]);
+      const { classes } = this.sizes[order[place] ?? 0] as Size;
+      if (this.#limitByCount.size > 0) for (const one of classes) this.#setFloor(one);
       if (classes.length > 1) classes.splice(0, classes.length, ...(yield* sortedInSlices(classes, byFloor, effort)));
       for (let index = 0; index < classes.length; index++) {
         // Within bounds.
         const one = classes[index] as PodClass;
         const rank = 2 * one.floor + (one.kind.asks.length > 0 ? 1 : 0);
-        if (rank !== lastRank) ranked = classesByRank.get(rank) ?? [];
-        if (ranked.length === 0) classesByRank.set(rank, ranked);
-        lastRank = rank;
+        if (rank !== lastRank) {
+          lastRank = rank;
+          ranked = classesByRank.get(rank) ?? [];
+          classesByRank.set(rank, ranked);
+        }
         ranked.push(one);
       }
       effort.work += 0.2 * classes.length;
-      if (row % 256 === 255) yield;
+      if (place % 256 === 255) yield;
     }
-    yield* this.#makeLanes(worthOf, effort);
+    // Nobody fills what cannot be launched.
+    if (this.#picture.pools.length > 0) {
+      const measure = { worth: worthOf, demand: this.#initial };
+      this.#enterLanes(yield* lanesOf(this.table, measure, effort));
+    }
     const ranks = [...classesByRank].sort(([a], [b]) => b - a);
     const [only] = ranks;
     return only !== undefined && ranks.length === 1 ? only[1] : ranks.flatMap(([, classes]) => classes);
   }
 
-  /** Sizes that are left, in order, apart by the resource that they take the largest share of. */
-  lanes(worth: Float64Array): readonly Lane[] {
-    if (this.#lanes.length > 0 && this.#used * 2 < this.#laned) return this.#lanes;
-    return atOnce(this.#makeLanes(worth, { work: 0 }));
+  /** Sizes that are left, in order, apart by the resource that they take the largest share of. Once they are arranged. */
+  lanes(): readonly Lane[] {
+    if (this.#used * 2 < this.#laned) return this.#lanes;
+    this.#enterLanes(this.#lanes.map(lane => thinned(lane, this.table)));
+    return this.#lanes;
   }
 
-  *#makeLanes(worth: Float64Array, effort: Effort): Generator<void, readonly Lane[]> {
-    this.#lanes = yield* lanesOf(this.table, { worth, demand: this.#initial }, effort);
+  #enterLanes(lanes: readonly Lane[]): void {
+    this.#lanes = lanes.filter(({ rows }) => rows.length > 0);
     this.#laned = this.#lanes.reduce((sum, { rows }) => sum + rows.length, 0);
     this.#used = 0;
-    return this.#lanes;
   }
 
   take(one: PodClass): Pod | undefined {
@@ -267,11 +289,17 @@ export class Pending {
     }
   }
 
-  #enter(one: PodClass, by: number): void {
-    const { asks, hostLimits } = one.kind;
-    this.drew(one.size.row, -by);
+  #count({ kind: { asks, hostLimits }, size: { row } }: PodClass, by: number): void {
+    const { left } = this.table;
+    left[row] = (left[row] ?? 0) + by;
+    this.count += by;
     if (asks.length > 0) for (const { counter } of asks) counter.pending += by;
     if (hostLimits.length > 0) this.#limit(hostLimits, by);
+  }
+
+  #enter(one: PodClass, by: number): void {
+    this.#count(one, by);
+    if (this.table.left[one.size.row] === 0) this.#used++;
     const { cells, stride } = this.table;
     const start = one.size.row * stride;
     for (let r = 0; r < stride; r++) this.demand[r] = (this.demand[r] ?? 0) + by * (cells[start + r] ?? 0);
@@ -298,7 +326,7 @@ function added(size: Size, kind: Kind, pods: Pod[]): PodClass {
     for (const pod of pods) known.pods.push(pod);
     return known;
   }
-  const made = { kind, size, pods, floor: 0 };
+  const made = { kind, size, pods, isInOrder: false, floor: 0 };
   size.add(made);
   return made;
 }
@@ -307,26 +335,6 @@ function forget(sizes: readonly Size[]): void {
   for (const { classes } of sizes) {
     for (const { kind, pods } of classes) for (const { counter } of kind.asks) counter.pending -= pods.length;
   }
-}
-
-type Look = { readonly pod: Pod; readonly one: PodClass };
-
-/** Whether pods with the same spec are surely of one class, by what costs little to compare. */
-function isAlike(a: Pod, b: Pod): boolean {
-  const one = a.metadata;
-  const other = b.metadata;
-  if (one.namespace !== other.namespace || a.spec.volumes !== undefined) return false;
-  if (one.labels !== other.labels && !(isEmpty(one.labels) && isEmpty(other.labels))) return false;
-  return (a.status ?? b.status) === undefined || !(hasAllocated(a) || hasAllocated(b));
-}
-
-function hasAllocated({ status }: Pod): boolean {
-  return status?.containerStatuses !== undefined || status?.initContainerStatuses !== undefined;
-}
-
-function isEmpty(labels: Labels | undefined): boolean {
-  for (const _ in labels) return false;
-  return true;
 }
 
 function commonMeasure(a: number, b: number): number {

@@ -72,7 +72,7 @@ export class Picture implements PictureParts {
    */
   withdraw(): void {
     for (const { count, domain } of this.#seated.splice(0)) count.counter.add(domain, -1);
-    for (const { kind } of this.upcoming.splice(0).flatMap(node => node.pods)) this.#use(kind, -1);
+    for (const { kind } of this.upcoming.splice(0).flatMap(node => node.seated)) this.#use(kind, -1);
     this.census.forgetCounts();
     this.kinds.length = 0;
     this.#kindBySignature.clear();
@@ -230,7 +230,7 @@ export class Picture implements PictureParts {
       state: template.root,
       used: new Float64Array(this.space.names.length),
       ports: template.daemonPorts,
-      pods: [],
+      seated: [],
     };
     this.upcoming.push(node);
     for (const pod of upcoming.pods) this.#seat(node, pod);
@@ -263,7 +263,7 @@ export class Picture implements PictureParts {
     if (typeof state !== "string") node.state = state;
     node.used = sum(node.used, this.amounts(pod));
     node.ports = [...node.ports, ...kind.ports];
-    node.pods.push({ pod, kind });
+    node.seated.push({ pods: [pod], kind });
     const domainOf = (count: Count): number => {
       const domain = domainOn(node, count, this.texts);
       if (domain !== 0) this.#seated.push({ count, domain });
@@ -334,7 +334,8 @@ export class Picture implements PictureParts {
       const domain = domainOn(node, count, this.texts);
       if (domain === 0) continue;
       if (count.filter !== undefined) count.counter.addDomain(domain);
-      for (const { kind } of node.pods) if (kind.group.counted.includes(count)) count.counter.add(domain, 1);
+      for (const { kind, pods } of node.seated)
+        if (kind.group.counted.includes(count)) count.counter.add(domain, pods.length);
     }
   }
 

@@ -29,10 +29,11 @@ export class ResourceSpace {
 
   /** Amounts of a list. It is as long as the resources known so far; an index beyond means none. */
   amounts(list: ResourceList | undefined): Amounts {
-    for (const name in list) this.index(name);
     const amounts = new Float64Array(this.names.length);
-    this.#read(list, amounts);
-    return amounts;
+    if (this.#read(list, amounts)) return amounts;
+    // It names resources that were not known before.
+    for (const name in list) this.index(name);
+    return this.amounts(list);
   }
 
   /** The same into numbers that are there; says whether they were long enough for it. */
@@ -43,9 +44,12 @@ export class ResourceSpace {
 
   #read(list: ResourceList | undefined, amounts: Amounts): boolean {
     for (const name in list) {
-      const index = this.index(name);
+      const text = list[name] ?? "0";
+      // The two that nearly all ask for need no look at the others.
+      const index = name === "cpu" ? cpu : name === "memory" ? memory : this.index(name);
       if (index >= amounts.length) return false;
-      amounts[index] = this.value(name, list[name] ?? "0");
+      const plain = plainValue(text, index === cpu ? 1000 : 1);
+      amounts[index] = plain >= 0 ? plain : this.value(name, text);
     }
     return true;
   }

@@ -1,6 +1,6 @@
 // From the working state of a search to its answer in the words of the API.
 
-import { podKey } from "../../api/pod.ts";
+import { type Pod, podKey } from "../../api/pod.ts";
 import type { Answer, NewNode, Placement, Unplaced } from "./answer.ts";
 import { explain } from "./explain.ts";
 import { type OpenNode, possibleTypes, sum } from "./node-view.ts";
@@ -10,14 +10,20 @@ import type { Placed, Search } from "./search.ts";
 import type { State } from "./template.ts";
 import { toRequirements } from "./value-set.ts";
 
+/** So many are written down before anybody is asked whether to go on. */
+const placementsAtOnce = 1024;
+
 export function* answerOf(search: Search, stuck: readonly PodClass[], effort: Effort): Generator<void, Answer> {
   const placements: Placement[] = [];
+  let told = 0;
   for (let index = 0; index < search.placed.length; index++) {
     // Within bounds.
-    const { pod, kind, target } = search.placed[index] as Placed;
-    placements.push({ pod, target, relaxed: kind.wishes.relaxed });
-    if (index % 1024 !== 1023) continue;
-    effort.work += 200;
+    const { pods, kind, target } = search.placed[index] as Placed;
+    const { relaxed } = kind.wishes;
+    for (let at = 0; at < pods.length; at++) placements.push({ pod: pods[at] as Pod, target, relaxed });
+    if (placements.length - told < placementsAtOnce) continue;
+    effort.work += 0.2 * (placements.length - told);
+    told = placements.length;
     yield;
   }
   const newNodes = yield* described(search, effort);
@@ -49,9 +55,20 @@ function* described(search: Search, effort: Effort): Generator<void, NewNode[]> 
       byUse.set(use, content);
       effort.work += 20;
     }
-    found.push({ ...content, pods: node.pods.map(({ pod }) => pod) });
-    effort.work += 2 + 0.1 * node.pods.length;
-    if (node.pods.length > 20 || found.length % 64 === 0) yield;
+    const pods = podsOn(node);
+    found.push({ ...content, pods });
+    effort.work += 2 + 0.1 * pods.length;
+    if (pods.length > 20 || found.length % 64 === 0) yield;
+  }
+  return found;
+}
+
+function podsOn({ seated }: OpenNode): Pod[] {
+  const found: Pod[] = [];
+  for (let index = 0; index < seated.length; index++) {
+    const pods = seated[index]?.pods ?? [];
+    // Within bounds.
+    for (let at = 0; at < pods.length; at++) found.push(pods[at] as Pod);
   }
   return found;
 }

@@ -5,20 +5,19 @@ import { type Pod } from "../../api/pod.ts";
 import { admit, type Surroundings, type Trouble } from "./admit.ts";
 import type { Target } from "./answer.ts";
 import type { Count } from "./census.ts";
-import { blockSize } from "./hosts.ts";
 import { atOnce, type Effort } from "./effort.ts";
 import { hostTrouble, isAdmitted } from "./host-rules.ts";
 import { isPlain, type Kind, type SpreadRule } from "./kind.ts";
 import { tooFewValues } from "./min-values.ts";
-import { cheapestType, domainOn, type OpenNode, sum } from "./node-view.ts";
+import { cheapestType, domainOn, type OpenNode, type Seated, sum } from "./node-view.ts";
 import type { Pending, PodClass } from "./pending.ts";
 import type { Picture } from "./picture.ts";
 import type { PoolTemplate } from "./pool-template.ts";
 import type { Amounts } from "./resources.ts";
 import type { State, Template } from "./template.ts";
-import { balanced, evenWorth, type Machine, worth } from "./worth.ts";
+import { balanced, evenWorth, type Machine, unbeaten, worth } from "./worth.ts";
 
-export type Placed = { pod: Pod; kind: Kind; target: Target };
+export type Placed = Seated & { readonly target: Target };
 
 export type FitTrouble = Trouble | "minValues" | "volume in use";
 
@@ -26,6 +25,9 @@ export type PoolLeft = { pool: PoolTemplate; limits: Amounts | undefined; nodes:
 
 /** A node that could be made: what is still possible for it, and the pool that pays for it. */
 export type Opening = { node: OpenNode; state: State; type: number; left: PoolLeft };
+
+/** A type, and what its room is worth for its price. */
+export type Promising = { readonly type: number; readonly value: number };
 
 /** How far a walk over the hosts has come, and how many in a row took no pod. */
 export type Way = { at: number; misses: number };
@@ -43,6 +45,7 @@ export class Search {
   readonly pending: Pending;
   readonly opened: OpenNode[] = [];
   readonly placed: Placed[] = [];
+  placedCount = 0;
   readonly pools: PoolLeft[];
   /** Of each resource, to fill machines evenly by; nothing before `price`. */
   worth: Float64Array;
@@ -60,13 +63,16 @@ export class Search {
   spent = 0;
   readonly #hosted: { index: number; kind: Kind; amounts: Amounts; count: number }[] = [];
   readonly #counted: { count: Count; domain: number }[] = [];
-  readonly #before: { node: OpenNode; state: State; used: Amounts; ports: OpenNode["ports"]; pods: number }[];
+  readonly #before: { node: OpenNode; state: State; used: Amounts; ports: OpenNode["ports"]; seated: number }[];
   /** The name of the next node to be opened. */
   nextHost: number;
   readonly #launchable = new Map<Kind, boolean>();
   readonly #gone: ReadonlySet<number>;
   #grain: Amounts = new Float64Array(0);
   readonly #roomsByTemplate = new Map<Template, readonly Amounts[]>();
+  readonly #largestByTemplate = new Map<Template, Amounts>();
+  /** What open.ts has found out about types while there was plenty left to place. */
+  readonly promisingByState = new Map<State, readonly Promising[]>();
 
   constructor(picture: Picture, pending: Pending, { gone = new Set(), isThorough = false }: SearchOptions = {}) {
     this.picture = picture;
@@ -81,7 +87,7 @@ export class Search {
     this.nextHost = picture.texts.fresh();
     this.pending = pending;
     this.worth = new Float64Array(picture.space.names.length);
-    this.#before = picture.upcoming.map(node => ({ ...node, node, pods: node.pods.length }));
+    this.#before = picture.upcoming.map(node => ({ ...node, node, seated: node.seated.length }));
   }
 
   /** Finds out what resources are worth, given what is asked for and what could be launched. */
@@ -99,8 +105,9 @@ export class Search {
     const { demand } = this.pending;
     if (!this.isThorough && this.pending.count <= few) this.worth = evenWorth(priced, demand);
     else {
-      this.exact = yield* this.#exactWorth(priced, effort);
-      this.worth = balanced(this.exact, priced, demand);
+      const best = unbeaten(priced, demand);
+      this.exact = yield* this.#exactWorth(best, effort);
+      this.worth = balanced(this.exact, best, demand);
     }
     if (!this.worth.some(one => one > 0)) this.worth = demand.map(one => (one > 0 ? 1 / one : 0));
   }
@@ -128,6 +135,19 @@ export class Search {
     return rooms;
   }
 
+  /** Whether more is left to place than any type holds, of everything that is worth something. */
+  isPlenty(template: Template, share: Amounts): boolean {
+    let largest = this.#largestByTemplate.get(template);
+    if (largest === undefined) {
+      largest = largestOf(this.rooms(template), share.length);
+      this.#largestByTemplate.set(template, largest);
+    }
+    for (let r = 0; r < share.length; r++) {
+      if ((this.worth[r] ?? 0) > 0 && (share[r] ?? 0) < (largest[r] ?? 0)) return false;
+    }
+    return true;
+  }
+
   /** Puts as many pods of the class on nodes that exist as they take. */
   onHosts(one: PodClass): void {
     this.walk(one, { at: 0, misses: 0 }, Number.POSITIVE_INFINITY);
@@ -145,13 +165,12 @@ export class Search {
     const end = this.work + most;
     while (one.pods.length > 0 && way.misses < order.length) {
       if (this.work >= end) return false;
-      const { at } = way;
-      this.work += 0.02;
-      if (at % blockSize === 0 && !hosts.mayFit(at / blockSize, amounts)) {
-        const passed = Math.min(blockSize, order.length - at);
-        way.misses += passed;
-        way.at += passed;
-      } else {
+      const at = hosts.nextRoom(way.at, amounts);
+      const passed = at - way.at;
+      this.work += 0.02 + 0.002 * passed;
+      way.misses += passed;
+      way.at = at;
+      if (at < order.length) {
         const index = order[at] ?? 0;
         if (this.#isFree(one, index, plain)) {
           this.#putOnHost(one, index, plain);
@@ -160,7 +179,6 @@ export class Search {
         }
         way.misses++;
         way.at++;
-        if (way.at % blockSize === 0) hosts.measure(way.at / blockSize - 1);
       }
       if (way.at < order.length) continue;
       if (isOneWalk) break;
@@ -203,28 +221,37 @@ export class Search {
     node.state = state;
     node.used = sum(node.used, size.amounts);
     if (kind.ports.length > 0) node.ports = [...node.ports, ...kind.ports];
-    node.pods.push({ pod, kind });
     const domainOf = (count: Count): number => {
       const domain = domainOn(node, count, this.picture.texts);
       if (domain !== 0) this.#counted.push({ count, domain });
       return domain;
     };
     this.picture.tally(kind, domainOf, { by: 1, terminating: false });
-    this.placed.push({ pod, kind, target: targetOf(node) });
+    node.seated.push(this.#place({ pods: [pod], kind, target: targetOf(node) }));
+  }
+
+  #place(placed: Placed): Placed {
+    this.placed.push(placed);
+    this.placedCount += placed.pods.length;
+    return placed;
   }
 
   /** So many pods of a plain class; what they ask for is told at the end, with that of others: `settle`. */
   draw(one: PodClass, { node, target, drawn }: Seat, count: number): void {
     const { kind, size } = one;
-    const { pending, placed } = this;
+    const { pending } = this;
     const { cells, stride } = pending.table;
-    for (let index = 0; index < count; index++) {
-      const pod = one.pods.pop();
-      if (pod === undefined) break;
-      const seated = { pod, kind, target };
-      node.pods.push(seated);
-      placed.push(seated);
+    let seated = this.placed[this.placed.length - 1];
+    if (seated?.target !== target || seated.kind !== kind) {
+      seated = { pods: [], kind, target };
+      this.placed.push(seated);
+      node.seated.push(seated);
     }
+    for (let rest = count; rest > 0; rest--) {
+      const pod = one.pods.pop();
+      if (pod !== undefined) seated.pods.push(pod);
+    }
+    this.placedCount += count;
     pending.drew(size.row, count);
     for (let r = 0; r < stride; r++) drawn[r] = (drawn[r] ?? 0) + count * (cells[size.row * stride + r] ?? 0);
     this.work += 0.5 * count;
@@ -284,22 +311,25 @@ export class Search {
       effort.work += one.count;
       if (this.#hosted.length % 256 === 0) yield;
     }
+    this.placedCount = 0;
     for (const { count, domain } of this.#counted.splice(0)) count.counter.add(domain, -1);
     for (const { kind, target } of this.placed.splice(0)) {
       if (target.kind === "existing") continue;
+      // Whoever uses such a claim was put alone.
       for (const claim of kind.volumes.exclusive) {
         this.picture.exclusiveUsers.set(claim, (this.picture.exclusiveUsers.get(claim) ?? 0) - 1);
       }
     }
-    for (const { node, state, used, ports, pods } of this.#before.splice(0)) {
+    for (const { node, state, used, ports, seated } of this.#before.splice(0)) {
       Object.assign(node, { state, used, ports, cheapest: undefined });
-      node.pods.length = pods;
+      node.seated.length = seated;
     }
     this.pending.withdraw();
   }
 
+  /** Of a host that has the room. */
   #isFree({ kind, size }: PodClass, index: number, plain: boolean): boolean {
-    if (!this.picture.hosts.fits(index, size.amounts) || this.#gone.has(index)) return false;
+    if (this.#gone.has(index)) return false;
     this.work += 0.3;
     const place = { picture: this.picture, index, around: this.around };
     return isAdmitted(kind, place) && (plain || hostTrouble(kind, size.amounts, place) === undefined);
@@ -317,14 +347,16 @@ export class Search {
     if (!plain) {
       const pod = this.pending.take(one);
       this.picture.occupy(index, { footprint: kind, amounts, terminating: false }, 1);
-      if (pod !== undefined) this.placed.push({ pod, kind, target });
+      if (pod !== undefined) this.#place({ pods: [pod], kind, target });
       return;
     }
     this.picture.occupyPlainly(index, { footprint: kind, amounts }, count);
+    const pods: Pod[] = [];
     for (let rest = count; rest > 0; rest--) {
       const pod = one.pods.pop();
-      if (pod !== undefined) this.placed.push({ pod, kind, target });
+      if (pod !== undefined) pods.push(pod);
     }
+    this.#place({ pods, kind, target });
     this.pending.drew(row, count);
     this.pending.gave(amounts, count);
   }
@@ -356,6 +388,14 @@ export class Search {
     }
     return can;
   }
+}
+
+function largestOf(rooms: readonly Amounts[], length: number): Amounts {
+  const largest = new Float64Array(length);
+  for (let type = 0; type < rooms.length; type++) {
+    for (let r = 0; r < length; r++) largest[r] = Math.max(largest[r] ?? 0, rooms[type]?.[r] ?? 0);
+  }
+  return largest;
 }
 
 function inWholes(room: Amounts, grain: Amounts): Amounts {

@@ -19,9 +19,9 @@ export function* withDomainsAsTheyAre(
     .filter(count => !search.settled.has(count));
   const added = counts.filter(count => settle(search, count));
   if (added.length === 0) return;
-  const before = search.placed.length;
+  const before = search.placedCount;
   yield* place();
-  if (search.placed.length === before) for (const count of added) search.settled.delete(count);
+  if (search.placedCount === before) for (const count of added) search.settled.delete(count);
 }
 
 /** Says whether that leaves out any domain that a pool could open. */

@@ -6,7 +6,7 @@ import type { Amounts } from "./resources.ts";
 import { sortedNumbers } from "./sliced-sort.ts";
 
 /** So many are gone through before anybody is asked whether to go on. */
-export const rowsAtOnce = 8192;
+export const rowsAtOnce = 2048;
 
 export class SizeTable {
   /** Resources a row. */
@@ -16,6 +16,8 @@ export class SizeTable {
   /** By row, the pods that are not placed. */
   left: Int32Array;
   count = 0;
+  /** Rows, the largest first, once that is found out. */
+  order: Int32Array = new Int32Array(0);
   /** By hash, or in the next place that is free: rows, counted from one. */
   #slots: Int32Array;
 
@@ -57,28 +59,31 @@ export class SizeTable {
     this.cells = wide;
   }
 
-  /** Puts rows in order by what they are worth, the largest first; by place, where each was. No more may come then. */
+  /** Finds the order of rows by what they are worth, the largest first. No more may come then. */
   *arrange(worth: Float64Array, effort: Effort): Generator<void, Int32Array> {
-    const order = yield* this.#order(yield* this.#values(worth, effort), effort);
-    const { cells, left, stride } = this;
-    this.cells = new Float64Array(order.length * stride);
-    this.left = new Int32Array(order.length);
+    this.order = yield* this.#order(yield* this.#values(worth, effort), effort);
     this.#slots = new Int32Array(0);
-    for (let place = 0; place < order.length; place++) {
-      const row = order[place] ?? 0;
-      this.left[place] = left[row] ?? 0;
-      for (let r = 0; r < stride; r++) this.cells[place * stride + r] = cells[row * stride + r] ?? 0;
-      if (place % rowsAtOnce === rowsAtOnce - 1) yield* rested(effort);
+    return this.order;
+  }
+
+  /** What all that is left asks for. */
+  *demand(effort: Effort): Generator<void, Float64Array> {
+    const { cells, count, left, stride } = this;
+    const total = new Float64Array(stride);
+    for (let row = 0, at = 0; row < count; row++) {
+      const pods = left[row] ?? 0;
+      for (let r = 0; r < stride; r++) total[r] = (total[r] ?? 0) + pods * (cells[at++] ?? 0);
+      if (row % rowsAtOnce === rowsAtOnce - 1) yield* rested(effort);
     }
-    return order;
+    return total;
   }
 
   *#values(worth: Float64Array, effort: Effort): Generator<void, Float64Array> {
     const { cells, stride } = this;
     const values = new Float64Array(this.count);
-    for (let row = 0; row < values.length; row++) {
+    for (let row = 0, at = 0; row < values.length; row++) {
       let value = 0;
-      for (let r = 0; r < stride; r++) value += (worth[r] ?? 0) * (cells[row * stride + r] ?? 0);
+      for (let r = 0; r < stride; r++) value += (worth[r] ?? 0) * (cells[at++] ?? 0);
       values[row] = value;
       if (row % rowsAtOnce === rowsAtOnce - 1) yield* rested(effort);
     }
@@ -89,7 +94,7 @@ export class SizeTable {
   // rows of the same coarse value are compared.
   *#order(values: Float64Array, effort: Effort): Generator<void, Int32Array> {
     let most = 0;
-    for (let row = 0; row < values.length; row++) most = Math.max(most, values[row] ?? 0);
+    for (let row = 0; row < values.length; row++) if ((values[row] ?? 0) > most) most = values[row] ?? 0;
     const rowsMax = 2 ** Math.ceil(Math.log2(values.length + 1));
     const scale = most > 0 ? (2 ** 52 / rowsMax - 1) / most : 0;
     const keys = new Float64Array(values.length);

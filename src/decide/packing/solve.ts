@@ -87,7 +87,7 @@ function* asked(picture: Picture, pods: readonly Pod[], { effort, ...how }: Aske
 export function* place(search: Search, effort: Effort): Generator<void, PodClass[]> {
   let waiting = yield* ontoWhatIs(search, effort);
   for (;;) {
-    const before = search.placed.length;
+    const before = search.placedCount;
     const stuck: PodClass[] = [];
     for (const one of waiting) {
       if (one.pods.length === 0) continue;
@@ -96,7 +96,7 @@ export function* place(search: Search, effort: Effort): Generator<void, PodClass
       if (one.pods.length > 0) stuck.push(one);
     }
     if (stuck.length === 0) return stuck;
-    if (search.placed.length === before && !(yield* lastResort(search, stuck, effort))) return stuck;
+    if (search.placedCount === before && !(yield* lastResort(search, stuck, effort))) return stuck;
     waiting = stuck;
   }
 }
@@ -140,10 +140,10 @@ function* placeAll(search: Search, one: PodClass, effort: Effort): Generator<voi
 
 /** Says whether it placed a pod: then the others are asked again. */
 function* lastResort(search: Search, stuck: readonly PodClass[], effort: Effort): Generator<void, boolean> {
-  const before = search.placed.length;
+  const before = search.placedCount;
   for (const one of stuck) {
     yield* withDomainsAsTheyAre(search, one, () => placeAll(search, one, effort));
-    if (search.placed.length > before) return true;
+    if (search.placedCount > before) return true;
   }
   return false;
 }

@@ -1,20 +1,15 @@
 // What a pool can launch, or a claim can still become: instance types with their offerings, narrowed step by step by the
 // requirements of the pods put on a node. Each narrowing is made once and remembered as a state.
 
-import type { InstanceType, Offering } from "../../api/instance-type.ts";
+import type { InstanceType } from "../../api/instance-type.ts";
 import { hostnameKey } from "../../api/node.ts";
 import { type Toleration, type Taint, untoleratedTaint } from "../../api/taint.ts";
-import { hasBit, setBit, wordsFor } from "./bits.ts";
+import { everyBit, hasBit, setBit, wordsFor } from "./bits.ts";
 import type { Effort } from "./effort.ts";
 import type { HostPort } from "./host-ports.ts";
+import { OfferLabels } from "./offer-labels.ts";
 import type { PoolRequirement } from "./problem.ts";
-import {
-  nameField,
-  type Requirements,
-  type RequirementTable,
-  type SetByKey,
-  setsOfRequirements,
-} from "./requirements.ts";
+import { nameField, type Requirements, type RequirementTable, type SetByKey } from "./requirements.ts";
 import type { Amounts, ResourceSpace } from "./resources.ts";
 import {
   intersect,
@@ -26,6 +21,8 @@ import {
   setSignature,
   type ValueSet,
 } from "./value-set.ts";
+
+const whatever: ValueSet = { absent: true, complement: true, values: new Set() };
 
 export type State = {
   readonly template: Template;
@@ -52,16 +49,7 @@ export type TemplateInput = {
 /** Where names and requirements get their numbers. */
 export type Tables = { readonly space: ResourceSpace; readonly table: RequirementTable };
 
-type Parts = {
-  types: readonly InstanceType[];
-  typeSets: SetByKey[];
-  room: Amounts[];
-  capacity: Amounts[];
-  offerType: number[];
-  offerPrice: number[];
-  /** What offerings say about each label, by offering. */
-  offeredByKey: Map<string, ValueSet[]>;
-};
+type Parts = { labels: OfferLabels; room: Amounts[]; space: ResourceSpace; table: RequirementTable };
 
 export function* makeTemplate(
   input: TemplateInput,
@@ -69,48 +57,23 @@ export function* makeTemplate(
   effort: Effort,
 ): Generator<void, Template> {
   const types = [...input.instanceTypes].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const parts: Parts = {
-    types,
-    typeSets: [],
-    room: [],
-    capacity: [],
-    offerType: [],
-    offerPrice: [],
-    offeredByKey: new Map(),
-  };
-  for (const [index, { requirements, allocatable, capacity, offerings }] of types.entries()) {
-    parts.typeSets.push(setsOfRequirements(requirements, one => table.set(one)));
-    parts.room.push(space.amounts(allocatable));
-    parts.capacity.push(space.amounts(capacity));
-    for (const offering of offerings) if (offering.available) addOffer(parts, index, { offering, table });
-    effort.work += 10 + 2 * offerings.length;
-    if (index % 32 === 31) yield;
+  const labels = new OfferLabels(types, table);
+  const room: Amounts[] = [];
+  for (let type = 0; type < types.length; type++) {
+    labels.add(type);
+    room.push(space.amounts(types[type]?.allocatable));
+    effort.work += 4;
+    if (type % 64 === 63) yield;
   }
-  // The state of the whole looks at each offering once for each of its labels.
-  yield;
-  const template = new Template(input, parts, table);
-  effort.work += 1.5 * parts.offerType.length;
+  for (const key of labels.keys) {
+    labels.column(key);
+    effort.work += types.length + labels.prices.length;
+    yield;
+  }
+  const template = new Template(input, { labels, room, space, table });
+  effort.work += 1.5 * labels.prices.length;
   yield;
   return template;
-}
-
-type OfferIn = { readonly offering: Offering; readonly table: RequirementTable };
-
-function addOffer(parts: Parts, type: number, { offering, table }: OfferIn): void {
-  const offer = parts.offerType.length;
-  parts.offerType.push(type);
-  parts.offerPrice.push(offering.price);
-  for (const requirement of offering.requirements) {
-    const { key } = requirement;
-    let sets = parts.offeredByKey.get(key);
-    if (sets === undefined) {
-      sets = [];
-      parts.offeredByKey.set(key, sets);
-    }
-    const set = table.set(requirement);
-    const before = sets[offer];
-    sets[offer] = before === undefined ? set : intersect(before, set);
-  }
 }
 
 export class Template {
@@ -119,37 +82,42 @@ export class Template {
   readonly taints: readonly Taint[];
   readonly types: readonly InstanceType[];
   readonly minValues: readonly PoolRequirement[];
-  readonly offerType: Int32Array;
-  readonly typeSets: readonly SetByKey[];
   /** What is left of each type for pods that are no daemons, by type. */
-  readonly room: Amounts[];
-  readonly capacity: Amounts[];
+  readonly room: readonly Amounts[];
   /** What daemons take of each type. */
   readonly daemons: Amounts[] = [];
   readonly root: State;
   /** Of the daemons that run on its nodes. */
   daemonPorts: readonly HostPort[] = [];
   readonly #table: RequirementTable;
-  readonly #offeredByKey: ReadonlyMap<string, readonly ValueSet[]>;
-  readonly #offerPrice: Float64Array;
+  readonly #space: ResourceSpace;
+  readonly #labels: OfferLabels;
+  #capacity: readonly Amounts[] | undefined;
   readonly #stateBySignature = new Map<string, State | undefined>();
-  readonly #setsByKey = new Map<string, (ValueSet | undefined)[]>();
   readonly #maskBySet = new Map<string, Uint32Array>();
 
-  constructor(input: TemplateInput, parts: Parts, table: RequirementTable) {
+  constructor(input: TemplateInput, { labels, room, space, table }: Parts) {
     this.#table = table;
+    this.#space = space;
+    this.#labels = labels;
     this.name = input.name;
     this.base = input.base;
     this.taints = input.taints;
     this.minValues = input.minValues ?? [];
-    this.types = parts.types;
-    this.typeSets = parts.typeSets;
-    this.room = parts.room;
-    this.capacity = parts.capacity;
-    this.offerType = Int32Array.from(parts.offerType);
-    this.#offerPrice = Float64Array.from(parts.offerPrice);
-    this.#offeredByKey = parts.offeredByKey;
+    this.types = labels.types;
+    this.room = room;
     this.root = this.#root();
+  }
+
+  /** By type; asked for only where there are limits. */
+  get capacity(): readonly Amounts[] {
+    this.#capacity ??= this.types.map(({ capacity }) => this.#space.amounts(capacity));
+    return this.#capacity;
+  }
+
+  /** What types say about a label, by type. */
+  typeSets(key: string): readonly (ValueSet | undefined)[] {
+    return this.#labels.ofTypes(key);
   }
 
   toleratedBy(tolerations: readonly Toleration[], avoidsPreferNoSchedule: boolean): boolean {
@@ -194,11 +162,9 @@ export class Template {
   }
 
   #root(): State {
-    const all = new Uint32Array(wordsFor(this.offerType.length));
-    for (let offer = 0; offer < this.offerType.length; offer++) setBit(all, offer);
+    const all = everyBit(this.#labels.prices.length);
     // An offering outside its own type's requirements is none.
-    for (const key of this.#offeredByKey.keys())
-      and(all, this.#mask(key, { absent: true, complement: true, values: new Set() }));
+    for (const key of this.#labels.keys) and(all, this.#mask(key, whatever));
     for (const [key, set] of this.base) and(all, this.#mask(key, set));
     return this.#state(this.base, all);
   }
@@ -231,12 +197,13 @@ export class Template {
   }
 
   #state(sets: SetByKey, offers: Uint32Array): State {
+    const { typeOf, prices } = this.#labels;
     const priceByType = new Float64Array(this.types.length).fill(Number.POSITIVE_INFINITY);
     let cheapest = Number.POSITIVE_INFINITY;
-    for (let offer = 0; offer < this.offerType.length; offer++) {
+    for (let offer = 0; offer < prices.length; offer++) {
       if (!hasBit(offers, offer)) continue;
-      const type = this.offerType[offer] ?? 0;
-      const price = this.#offerPrice[offer] ?? 0;
+      const type = typeOf[offer] ?? 0;
+      const price = prices[offer] ?? 0;
       if (price < (priceByType[type] ?? 0)) priceByType[type] = price;
       if (price < cheapest) cheapest = price;
     }
@@ -255,50 +222,18 @@ export class Template {
     };
   }
 
-  // What type and offering say about a key; undefined: nothing. Equal sets are one, so each pair is met once.
-  #offered(key: string): (ValueSet | undefined)[] {
-    let sets = this.#setsByKey.get(key);
-    if (sets === undefined) {
-      const byOffer = this.#offeredByKey.get(key);
-      const met = new Map<ValueSet, Map<ValueSet, ValueSet>>();
-      sets = [];
-      let ofType: ValueSet | undefined;
-      for (let offer = 0, type = -1; offer < this.offerType.length; offer++) {
-        if (this.offerType[offer] !== type) {
-          type = this.offerType[offer] ?? 0;
-          ofType = this.typeSets[type]?.get(key);
-        }
-        const own = byOffer?.[offer];
-        sets.push(ofType && own ? metWith(met, ofType, own) : (ofType ?? own));
-      }
-      this.#setsByKey.set(key, sets);
-    }
-    return sets;
-  }
-
   // The offerings under which the label can be as asked. A label that nobody speaks of will be absent, unless the pool
   // speaks of it: then it gets whatever value is asked for.
   #mask(key: string, set: ValueSet): Uint32Array {
     const signature = `${key} ${[set.absent, set.complement, set.min, set.max, ...set.values].join(" ")}`;
     let mask = this.#maskBySet.get(signature);
     if (mask === undefined) {
-      mask = new Uint32Array(wordsFor(this.offerType.length));
+      const { sets, byOffer } = this.#labels.column(key);
       const isSilentRight = this.base.has(key) || set.absent;
-      const known = new Map<ValueSet, boolean>();
-      const offered = this.#offered(key);
-      let last: ValueSet | undefined;
-      let possible: boolean | undefined = isSilentRight;
-      for (let offer = 0; offer < offered.length; offer++) {
-        const one = offered[offer];
-        if (one !== last) {
-          possible = one === undefined ? isSilentRight : known.get(one);
-          if (one !== undefined && possible === undefined) {
-            possible = overlaps(one, set);
-            known.set(one, possible);
-          }
-          last = one;
-        }
-        if (possible === true) setBit(mask, offer);
+      const isPossible = sets.map(one => (one === undefined ? isSilentRight : overlaps(one, set)));
+      mask = new Uint32Array(wordsFor(byOffer.length));
+      for (let offer = 0; offer < byOffer.length; offer++) {
+        if (isPossible[byOffer[offer] ?? 0] === true) setBit(mask, offer);
       }
       this.#maskBySet.set(signature, mask);
     }
@@ -310,28 +245,19 @@ export class Template {
     const wanted = state.sets.get(key);
     const only = wanted && onlyValue(wanted);
     if (only !== undefined) return [only];
-    for (const [offer, offered] of this.#offered(key).entries()) {
-      if (!hasBit(state.offers, offer)) continue;
+    const { sets, byOffer } = this.#labels.column(key);
+    const isLeft = new Uint8Array(sets.length);
+    for (let offer = 0; offer < byOffer.length; offer++) {
+      if (hasBit(state.offers, offer)) isLeft[byOffer[offer] ?? 0] = 1;
+    }
+    for (const [number, offered] of sets.entries()) {
+      if (isLeft[number] === 0) continue;
       const set = offered && wanted ? intersect(offered, wanted) : (offered ?? wanted);
       if (set === undefined || set.complement) continue;
       for (const value of set.values) found.add(value);
     }
     return [...found].sort();
   }
-}
-
-function metWith(met: Map<ValueSet, Map<ValueSet, ValueSet>>, a: ValueSet, b: ValueSet): ValueSet {
-  let withA = met.get(a);
-  if (withA === undefined) {
-    withA = new Map();
-    met.set(a, withA);
-  }
-  let both = withA.get(b);
-  if (both === undefined) {
-    both = intersect(a, b);
-    withA.set(b, both);
-  }
-  return both;
 }
 
 /** Whether the node will have the label, with one of the values that are left. */

@@ -8,7 +8,7 @@ import type { Effort } from "./effort.ts";
 import { gathered, type PodClass } from "./pending.ts";
 import type { Picture } from "./picture.ts";
 import type { Resident } from "./picture-parts.ts";
-import type { Amounts } from "./resources.ts";
+import { type Amounts, pods } from "./resources.ts";
 import { answerOf } from "./result.ts";
 import { Search } from "./search.ts";
 import { place } from "./solve.ts";
@@ -104,8 +104,8 @@ export class Trial {
   /** The hosts on which pods were put, by the pods' names. */
   places(): Map<string, string> {
     const found = new Map<string, string>();
-    for (const { pod, target } of this.#search?.placed ?? []) {
-      if (target.kind === "existing") found.set(podKey(pod), target.node);
+    for (const { pods, target } of this.#search?.placed ?? []) {
+      if (target.kind === "existing") for (const pod of pods) found.set(podKey(pod), target.node);
     }
     return found;
   }
@@ -158,12 +158,15 @@ function* leftByHosts(search: Search, one: PodClass, effort: Effort): Generator<
   }
 }
 
-/** By the largest share that one takes of all that is to be placed. */
+/** By the largest share that one takes of all that is to be placed, then by all its shares; each takes one place for pods. */
 function largestFirst({ pending }: Search): readonly PodClass[] {
-  const shareOf = (amounts: Amounts) =>
-    amounts.reduce((most, amount, r) => Math.max(most, amount / (pending.demand[r] || 1)), 0);
+  const sharesOf = (amounts: Amounts) =>
+    amounts.map((amount, r) => (r === pods ? 0 : amount / (pending.demand[r] || 1)));
   return pending.sizes
-    .map(size => ({ size, share: shareOf(size.amounts) }))
-    .sort((a, b) => b.share - a.share)
+    .map(size => {
+      const shares = sharesOf(size.amounts);
+      return { size, most: Math.max(...shares), sum: shares.reduce((sum, share) => sum + share, 0) };
+    })
+    .sort((a, b) => b.most - a.most || b.sum - a.sum)
     .flatMap(({ size }) => size.classes);
 }

@@ -12,6 +12,29 @@ const narrowings = 14;
 /** Machines as rows of one table. */
 type Rooms = { readonly cells: Float64Array; readonly prices: Float64Array; readonly stride: number };
 
+/**
+ * Without machines that have no more of anything that is asked for than another has for the same money: what resources are
+ * worth does not depend on them, and they are most. From the large ones on, which mostly are the others.
+ */
+export function unbeaten(machines: readonly Machine[], demand: Amounts): Machine[] {
+  const found: Machine[] = [];
+  for (let index = machines.length - 1; index >= 0; index--) {
+    const one = machines[index];
+    if (one === undefined) continue;
+    let isBeaten = false;
+    for (let at = 0; at < found.length && !isBeaten; at++) isBeaten = isSuperior(found[at] ?? one, one, demand);
+    if (!isBeaten) found.push(one);
+  }
+  return found;
+}
+
+function isSuperior(a: Machine, b: Machine, demand: Amounts): boolean {
+  for (let r = 0; r < demand.length; r++) {
+    if ((demand[r] ?? 0) > 0 && (a.room[r] ?? 0) * b.price < (b.room[r] ?? 0) * a.price) return false;
+  }
+  return true;
+}
+
 /** Resources nobody asks for, or nobody has, are worth nothing. A step at a time. */
 export function* worth(machines: readonly Machine[], demand: Amounts): Generator<void, Float64Array> {
   const rooms = roomsOf(machines, demand.length);
