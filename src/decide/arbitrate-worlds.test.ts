@@ -198,7 +198,8 @@ function candidates(cluster: Cluster, { wishes }: Round): Candidate[] {
       dryRun,
       ...(forceful ? { termination: "Forceful" } : {}),
     };
-    return { subject: `node/${name}`, rule: action, proposal };
+    // Each by a rule of its own: one that asks twice for a node is given it once, and told once.
+    return { subject: `node/${name}`, rule: `${action} ${index}`, proposal };
   });
   const deletions = [...cluster.picture.claims()].flatMap(({ name, deletingSince }): Candidate[] => {
     if (deletingSince === undefined || cluster.picture.openActionOn(`${name}-uid`) !== undefined) return [];

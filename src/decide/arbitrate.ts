@@ -183,11 +183,16 @@ function endOf(one: Case, pass: Pass): End {
   return { commands };
 }
 
-/** Whoever asked for it has the node already, by a higher one of its reasons. */
+/** Whoever asked for it has the node already, by a reason that came before. */
 function isSecond({ rule, subject, proposal }: Case, { owners }: Pass): boolean {
   const owner = owners.get(proposal.node.uid);
-  const isOfSame = owner?.rule === rule && owner.subject === subject;
-  return isOfSame && outranks(owner.proposal.action, proposal.action);
+  // Two health checks ask by one rule, and each is told what comes first.
+  const isOfSame = owner?.rule === rule && owner.subject === subject && isAskedAlike(owner.proposal, proposal);
+  return isOfSame && !outranks(proposal.action, owner.proposal.action);
+}
+
+function isAskedAlike({ askedBy: a }: Proposal, { askedBy: b }: Proposal): boolean {
+  return a.kind === b.kind && a.name === b.name && a.uid === b.uid;
 }
 
 /** Not so; or into what runs already; or anew, by leave of these limits. */

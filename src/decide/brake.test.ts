@@ -151,6 +151,11 @@ describe("the brake", () => {
       message: "2 of 10 nodes of NodePool web match spec.repair.policies[0], more than 1 (its maxUnhealthy: 1).",
     });
     expect(veto(world(2), repairOf("n0", { policy: { kind: "Provider", name: "test" } }))).toBeUndefined();
+    const context = contextOf(aWorld(world(2)));
+    const { notices } = decideBlocked([repairOf("n0", { policy })], counted(context), context);
+    expect(notices.map(({ message }) => message)).toContain(
+      "Node n0 is not repaired by spec.repair.policies[0]: too many nodes of NodePool web match it.",
+    );
   });
 
   test("pauses planned disruption of the pool, and nothing else", () => {

@@ -103,11 +103,14 @@ function nextLook(from: Instant, now: Instant): Instant {
   return from + (Math.floor((now - from) / lookEveryMs) + 1) * lookEveryMs;
 }
 
-function blocked(proposal: Proposal, { message: numbers }: Objection, context: Context): readonly Notice[] {
-  const { node, claim } = proposal;
+function blocked(proposal: Proposal, { code, message: numbers }: Objection, context: Context): readonly Notice[] {
+  const { node, claim, policy } = proposal;
   const pool = poolOf(proposal, context);
   const whole = pool === undefined ? "the cluster" : `NodePool ${pool.name}`;
-  const message = `Node ${node.name} is not repaired: too many nodes of ${whole} are unhealthy.`;
+  const message =
+    code === "policy-too-unhealthy"
+      ? `Node ${node.name} is not repaired by ${policy?.path}: too many nodes of ${whole} match it.`
+      : `Node ${node.name} is not repaired: too many nodes of ${whole} are unhealthy.`;
   return [
     notice("Node", node, message),
     ...(claim === undefined ? [] : [notice("NodeClaim", claim, message)]),

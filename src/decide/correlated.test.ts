@@ -187,6 +187,16 @@ describe("it is over", () => {
     expect(cluster.review(at("15m")).failures.outbreaks.size).toBe(0);
   });
 
+  test("never, and without a time, where nobody can read after how long", () => {
+    const cluster = new Cluster({ correlatedFailure: { clearAfter: "soon" } });
+    cluster.see(at("1m"), ...names.map(name => silent(name))).see(at("10m"), ...names.slice(3).map(well));
+    expect(cluster.veto("n0", at("100h"))).toMatchObject({ code: "correlated-failure" });
+    expect(cluster.veto("n0", at("100h"))?.until).toBeUndefined();
+    expect(nextClearing(cluster.failures.outbreaks, aSafetyPolicy({ correlatedFailure: { clearAfter: "soon" } }))).toBe(
+      undefined,
+    );
+  });
+
   test("not if it comes back in between", () => {
     const cluster = outbreak().see(at("10m"), ...names.slice(3).map(well));
     cluster.see(at("12m"), ...names.slice(3).map(name => silent(name)));

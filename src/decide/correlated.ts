@@ -143,7 +143,8 @@ function isOutbreak(
 /** When the next outbreak is over by time alone. */
 export function nextClearing(outbreaks: Outbreaks, { policy }: SafetyView): Instant | undefined {
   const below = [...outbreaks.values()].flatMap(({ belowSince }) => belowSince ?? []);
-  return below.length === 0 ? undefined : Math.min(...below) + durationOf(policy.correlatedFailure.clearAfter);
+  const clearsAt = Math.min(...below) + durationOf(policy.correlatedFailure.clearAfter);
+  return Number.isFinite(clearsAt) ? clearsAt : undefined;
 }
 
 /** The cluster, and each zone apart. */
@@ -187,7 +188,8 @@ export function correlatedVeto(outbreaks: Outbreaks, proposal: Proposal, context
     const pair = { conditionType, conditionStatus };
     const found = [undefined, zone].map(place => outbreaks.get(placeKey(pair, place))).find(one => one !== undefined);
     if (found === undefined) continue;
-    const until = found.belowSince === undefined ? undefined : found.belowSince + durationOf(clearAfter);
+    const clearAt = (found.belowSince ?? now) + durationOf(clearAfter);
+    const until = found.belowSince === undefined || !Number.isFinite(clearAt) ? undefined : clearAt;
     if (until === undefined || until > now) return outbreakObjection(found, until);
   }
   return undefined;
@@ -208,7 +210,7 @@ function outbreakObjection({ conditionType, conditionStatus, zone, since }: Outb
 /** A span that cannot be read never ends. */
 function durationOf(text: string): Millis {
   const parsed = parseDuration(text);
-  return parsed.ok ? parsed.value : Number.MAX_SAFE_INTEGER;
+  return parsed.ok ? parsed.value : Number.POSITIVE_INFINITY;
 }
 
 function pairOf({ type, status }: ConditionView): Pair {

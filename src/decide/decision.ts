@@ -10,7 +10,7 @@ import type { RebootRemediationStatus } from "../api/remediation.ts";
 import type { SafetyPolicyStatus } from "../api/safety-policy.ts";
 import type { Taint } from "../api/taint.ts";
 import type { Instant, Millis } from "../api/time.ts";
-import { type KindName, keyOfObject } from "../snapshot/check-views.ts";
+import { type CheckView, type KindName, keyOfObject } from "../snapshot/check-views.ts";
 import type { Picture, Subject, SubjectKind } from "../snapshot/picture.ts";
 import type { ActionView, ConditionView } from "../snapshot/views.ts";
 import type { Remembered } from "./remembered.ts";
@@ -311,6 +311,8 @@ export type Context = {
   readonly vetoes?: readonly Veto[];
   /** Those seen together (decide/waiting.ts), once a turn. Absent: each is judged alone. */
   readonly waiting?: Waiting;
+  /** Of health checks: whose gate was seen closed, though their status does not say so yet. */
+  readonly storms?: { wasClosed(check: CheckView): boolean };
 };
 
 /** What holds an action that is written down and has not begun because of others. */
@@ -338,9 +340,6 @@ export const controllers = [
 ] as const;
 export type ControllerName = (typeof controllers)[number];
 
-/** `*` means these: what is not whole yet is on only where it is named. */
-export const usualControllers: readonly ControllerName[] = controllers.filter(name => name !== "disruption");
-
 /** One rule judges one subject at a time. */
 export type Rule = {
   readonly name: string;
@@ -351,8 +350,13 @@ export type Rule = {
 
 /** How a command ended. `stale`: the object had moved on; `retry`: not now; `refused`: never so. */
 export type Outcome =
-  /** `note`: what was done instead. `tookMs`: of a search. */
-  | { readonly result: "done" | "already-so" | "stale"; readonly note?: string; readonly tookMs?: number }
+  /** `note`: what was done instead. Of a search `tookMs`, and whether it ended before all were answered. */
+  | {
+      readonly result: "done" | "already-so" | "stale";
+      readonly note?: string;
+      readonly tookMs?: number;
+      readonly isCutShort?: boolean;
+    }
   /** `unknown`: no definite answer came, so it may have been carried out all the same. */
   | {
       readonly result: "retry";

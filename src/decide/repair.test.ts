@@ -211,12 +211,18 @@ describe("who may say no", () => {
   test("do-not-repair holds until the time that it names; of several the longest", () => {
     const node = sickNode(annotated("2026-01-01T02:00:00Z"));
     const claim = aClaim("a", { pool: "web", ...annotated("2026-01-01T03:00:00+00:00") });
-    expect(decide({ node, claim }, at("3h") - 1)).toMatchObject({
-      proposals: [],
-      refusals: [{ code: "do-not-repair", until: at("3h"), message: expect.stringContaining("NodeClaim a") }],
-      wakeAt: at("3h"),
-    });
+    for (const now of [at("1h"), at("2h"), at("3h") - 1]) {
+      expect(decide({ node, claim }, now)).toMatchObject({
+        proposals: [],
+        refusals: [{ code: "do-not-repair", until: at("3h"), message: expect.stringContaining("NodeClaim a") }],
+        wakeAt: at("3h"),
+      });
+    }
     expect(decide({ node, claim }, at("3h")).proposals).toHaveLength(1);
+    const forEver = aClaim("a", { pool: "web", ...annotated("true") });
+    expect(decide({ node, claim: forEver }, at("1h")).refusals).toMatchObject([
+      { message: "NodeClaim a says karpenter.sh/do-not-repair." },
+    ]);
   });
 
   test("a disabled policy neither repairs nor hides another that is meant", () => {
@@ -465,6 +471,10 @@ describe("reboot first", () => {
   test("not of a node that goes anyway: its drain is escalated", () => {
     expect(method(anAction("drift-a-uid", { spec: { action: "Drift" } }))).toBe("Terminate");
     expect(method(anAction("remediation-a-uid", { spec: { action: "Remediation", method: "Reboot" } }))).toBe("Reboot");
+    const going = { deletingSince: at("1h") };
+    const methodOf = (scene: Scene) => decide({ repair, ...scene }, at("2h")).proposals[0]?.method;
+    expect(methodOf({ claim: aClaim("a", { pool: "web", ...going }) })).toBe("Terminate");
+    expect(methodOf({ node: sickNode(going) })).toBe("Terminate");
   });
 
   test("not where no boot id could tell what came of it", () => {

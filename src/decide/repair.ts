@@ -165,7 +165,21 @@ function treat(patient: Patient, ills: readonly Ill[], context: Context): Decisi
   if (first === undefined) return { ...nothing, refusals: tolerated(patient, ills) };
   const held = disabled(first, rules) ?? foreign(claim, context) ?? unclear(rules) ?? onHold(patient, context);
   if (held !== undefined) return { ...nothing, refusals: [refusal(node, held)], wakeAt: held.until };
-  return { ...nothing, proposals: [proposalOf(patient, { first, due }, context)] };
+  return { ...nothing, proposals: asked(patient, { first, due }, context) };
+}
+
+/** Once; where its policy has a brake of its own, also for what is due beside it, which that brake does not hold. */
+function asked(patient: Patient, { first, due }: Due, context: Context): readonly Proposal[] {
+  const proposal = proposalOf(patient, { first, due }, context);
+  const isOther = ({ policy, treatment }: Ill) =>
+    policy.path !== first.policy.path && treatment.mode === first.treatment.mode;
+  const rest = hasOwnBrake(first, patient) ? due.filter(isOther) : [];
+  const [next] = rest;
+  return next === undefined ? [proposal] : [proposal, ...asked(patient, { first: next, due: rest }, context)];
+}
+
+function hasOwnBrake({ policy: { path } }: Ill, { rules: { repair } }: Patient): boolean {
+  return repair.policies.find(one => one.path === path)?.maxUnhealthy !== undefined;
 }
 
 const byWill: readonly Treatment["mode"][] = ["Enabled", "DryRun", "Disabled"];

@@ -169,6 +169,14 @@ describe("repair of a pool waits while sickness spreads in it", () => {
     const safety: SafetyPolicySpec = { settle: { quiet: "0s" } };
     expect(veto(after([["a", t0]], safety), proposal("web"), t0, safety)).toBeUndefined();
   });
+
+  test("what cannot be read is waited for as long as may be", () => {
+    const quiet: SafetyPolicySpec = { settle: { quiet: "soon" } };
+    expect(veto(after([["a", t0]], quiet), proposal("web"), at("1m") - 1, quiet)?.code).toBe("settling");
+    expect(veto(after([["a", t0]], quiet), proposal("web"), at("1m"), quiet)).toBeUndefined();
+    const both: SafetyPolicySpec = { settle: { quiet: "soon", max: "later" } };
+    expect(veto(after([["a", t0]], both), proposal("web"), at("100h"), both)?.code).toBe("settling");
+  });
 });
 
 describe("a clock that is set back leaves nothing that lies ahead", () => {

@@ -71,9 +71,14 @@ export class Settling {
     if (episode === undefined) return undefined;
     const until = endOf(episode, picture.safety);
     if (until <= now) return undefined;
+    const sick = `A node of ${spread} turned sick at ${formatTime(episode.last)}`;
+    if (!Number.isFinite(until)) {
+      const message = `${sick}; for how long that is waited for cannot be read.`;
+      return { code: "settling", message, liftedBy: "mending spec.settle of SafetyPolicy default" };
+    }
     return {
       code: "settling",
-      message: `A node of ${spread} turned sick at ${formatTime(episode.last)}; whether more follow is known at ${formatTime(until)}.`,
+      message: `${sick}; whether more follow is known at ${formatTime(until)}.`,
       until,
       liftedBy: "time",
     };
@@ -98,6 +103,6 @@ function endOf({ from, last }: Episode, safety: SafetyView): Instant {
 function spansOf({ policy }: SafetyView): { quietMs: Millis; maxMs: Millis } {
   const quiet = parseDuration(policy.settle.quiet);
   const max = parseDuration(policy.settle.max);
-  const forEver = Number.MAX_SAFE_INTEGER;
+  const forEver = Number.POSITIVE_INFINITY;
   return { quietMs: quiet.ok ? quiet.value : forEver, maxMs: max.ok ? max.value : forEver };
 }

@@ -127,14 +127,47 @@ describe("what is remembered of a condition", () => {
     expect(badMs).toBe(3_750_000);
   });
 
-  test("what ended a day ago is forgotten with the next change", () => {
+  test("of more than can be kept no run begins earlier than it did, whatever is held to be bad, and sums stay", () => {
+    const states = ["True", "False", "Unknown"].flatMap(status => ["a", "b"].map(reason => ({ status, reason })));
+    const change = fc.record({ state: fc.constantFrom(...states), afterMs: fc.integer({ min: 1, max: 600_000 }) });
+    const runs = fc.record({
+      changes: fc.array(change, { minLength: 700, maxLength: 900 }),
+      bad: fc.subarray(states, { minLength: 1 }),
+    });
+    const isIn = (set: typeof states) => (seen: { status: string; reason: string }) =>
+      set.some(({ status, reason }) => seen.status === status && seen.reason === reason);
+    const badMs = (stretches: readonly Stretch[], isBad: ReturnType<typeof isIn>, now: Instant) =>
+      stretches.reduce((sum, seen, index) => {
+        return isBad(seen) ? sum + (stretches[index + 1]?.from ?? now) - seen.from : sum;
+      }, 0);
+    fc.assert(
+      fc.property(runs, ({ changes, bad }) => {
+        let now = t0;
+        const told = [
+          { status: "True", reason: "first", from: t0 },
+          ...changes.map(({ state, afterMs }) => ({ ...state, from: (now += afterMs) })),
+        ];
+        const looks = told.map(({ status, reason, from }) => [nodeWith(ready(status, t0, reason)), from] as const);
+        const kept = watched(looks)?.stretches ?? [];
+        const isBad = isIn(bad);
+        expect(kept.length).toBeLessThanOrEqual(512);
+        expect(runBegan(kept, isBad) ?? Infinity).toBeGreaterThanOrEqual(runBegan(told, isBad) ?? Infinity);
+        expect(badMs(kept, isBad, now)).toBe(badMs(told, isBad, now));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("what ended a month ago is forgotten with the next change", () => {
     const looks = [
       [nodeWith(ready("True", t0)), t0],
       [nodeWith(ready("False", t0)), at("1h")],
       [nodeWith(ready("True", t0)), at("2h")],
-      [nodeWith(ready("False", t0)), at("26h")],
+      [nodeWith(ready("False", t0)), at("721h")],
     ] as const;
-    expect(watched(looks)?.stretches.map(({ from }) => from)).toEqual([at("2h"), at("26h")]);
+    expect(watched(looks)?.stretches.map(({ from }) => from)).toEqual([at("1h"), at("2h"), at("721h")]);
+    const later = [...looks, [nodeWith(ready("True", t0)), at("722h")]] as const;
+    expect(watched(later)?.stretches.map(({ from }) => from)).toEqual([at("2h"), at("721h"), at("722h")]);
   });
 });
 

@@ -7,9 +7,9 @@ import { conditionOf } from "./conditions.ts";
 import type { NodeSeen } from "./correlated.ts";
 import type { ConditionHistory, Sight, Stretch } from "./remembered.ts";
 
-/** Nobody adds up what is longer ago. */
-const keptMs: Millis = dayMs;
-/** One change every ten seconds for more than an hour. */
+/** Nobody bears a sickness for longer. */
+const keptMs: Millis = 30 * dayMs;
+/** One change every ten seconds for more than an hour; of more of them, sums. */
 const stretchesMax = 512;
 
 export class ConditionMemory implements Sight {
@@ -92,18 +92,57 @@ function stretchOf(condition: ConditionView | undefined, from: Instant): Stretch
 function bounded(stretches: readonly Stretch[], now: Instant): readonly Stretch[] {
   const first = stretches.findIndex((_, index) => (stretches[index + 1]?.from ?? now) > now - keptMs);
   const kept = first > 0 ? stretches.slice(first) : stretches;
-  return kept.length > stretchesMax ? withoutFirst(kept) : kept;
+  return kept.length > stretchesMax ? withOneLess(kept) : kept;
 }
 
 /**
- * One that flaps faster than we can remember is not forgiven: the oldest stretch is added to the next one of its kind, so
- * that the sums stay what they are.
+ * One that flaps faster than we can remember is neither forgiven nor taken for worse than it is: a stretch is added to the
+ * one of its kind before it, where that moves it least for its age, so that sums stay what they are over the last hour as
+ * over the last week, and no run begins earlier. Where each reason is another one the status alone is kept.
  */
-function withoutFirst([oldest, ...rest]: readonly Stretch[]): readonly Stretch[] {
-  const same = rest.findIndex(({ status, reason }) => status === oldest?.status && reason === oldest.reason);
-  if (oldest === undefined || same < 0) return rest;
-  const lengthMs = (rest[0]?.from ?? oldest.from) - oldest.from;
-  return rest.map((stretch, index) => (index <= same ? { ...stretch, from: stretch.from - lengthMs } : stretch));
+function withOneLess(stretches: readonly Stretch[]): readonly Stretch[] {
+  const merged = closest(stretches, ({ status, reason }) => `${status} ${reason}`) ?? closest(stretches, statusOf);
+  if (merged === undefined) return stretches.slice(1);
+  const { into, at, lengthMs, reason } = merged;
+  return stretches.flatMap((stretch, index) => {
+    if (index === at) return [];
+    if (index === into) return { ...stretch, reason };
+    return index > into && index < at ? { ...stretch, from: stretch.from + lengthMs } : stretch;
+  });
+}
+
+function statusOf({ status }: Stretch): string {
+  return status;
+}
+
+type Merge = {
+  readonly into: number;
+  readonly at: number;
+  readonly lengthMs: Millis;
+  /** Empty: it was not always the same. */
+  readonly reason: string;
+};
+
+/** Which two of a kind lie closest, measured by how long ago they are. The present one is none of them. */
+function closest(stretches: readonly Stretch[], kindOf: (stretch: Stretch) => string): Merge | undefined {
+  const end = stretches.at(-1)?.from ?? 0;
+  const lastByKind = new Map<string, number>();
+  let best: Merge | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const [at, stretch] of stretches.slice(0, -1).entries()) {
+    const { from, reason } = stretch;
+    const kind = kindOf(stretch);
+    const into = lastByKind.get(kind);
+    lastByKind.set(kind, at);
+    const first = into === undefined ? undefined : stretches[into];
+    if (into === undefined || first === undefined) continue;
+    const share = (from - first.from) / Math.max(1, end - first.from);
+    if (share >= least) continue;
+    least = share;
+    const lengthMs = (stretches[at + 1]?.from ?? from) - from;
+    best = { into, at, lengthMs, reason: first.reason === reason ? reason : "" };
+  }
+  return best;
 }
 
 /** Of the last run of bad stretches, when it began; undefined: the last one is not bad. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aCondition, aNode, aPool, at, t0 } from "../../test/builders.ts";
 import type { Repair } from "../api/repair.ts";
-import { type Instant, minuteMs } from "../api/time.ts";
+import { type Instant, type Millis, minuteMs, parseDuration } from "../api/time.ts";
 import type { NodeView } from "../snapshot/views.ts";
 import { rulesOf } from "./repair-policy.ts";
 import { evidenceOf, isTimed, sicknessesOf, sentenceOf } from "./sickness.ts";
@@ -35,6 +35,11 @@ function due(looks: readonly Look[], repair: Repair = {}, bootedAt?: Instant) {
   return sicknesses(looks, repair, bootedAt)
     .filter(isTimed)
     .map(({ condition, timing: { kind, clock, dueAt } }) => ({ type: condition.type, kind, clock, dueAt }));
+}
+
+function durationMs(text: string): Millis {
+  const parsed = parseDuration(text);
+  return parsed.ok ? parsed.value : Number.NaN;
 }
 
 const is = (status: "True" | "False" | "Unknown", since: Instant): NodeView => aNode("a", { ready: status, since });
@@ -235,6 +240,31 @@ describe("a condition that comes and goes", () => {
     const [found] = due([...looks, [is("False", now), now]]);
     // Not before the present spell alone brings it there.
     expect(found?.dueAt).toBeGreaterThan(now + 5 * minuteMs);
+  });
+
+  test("faster than anybody remembers, and well nine tenths of the time, is not due for all that it ever was", () => {
+    const hours = 12;
+    const looks = flaps(hours * 360, 1_000, 10_000);
+    const now = at("1h") + hours * 60 * minuteMs;
+    const [found] = due([...looks, [is("False", now), now]], { defaultTolerationDuration: "45m" });
+    // Of 90 minutes it was bad for nine: it has to be for another 36, or a little less where that is no longer known exactly.
+    expect(found?.dueAt).toBeGreaterThan(now + 35 * minuteMs);
+    expect(found?.dueAt).toBeLessThan(now + 45 * minuteMs);
+  });
+
+  test.each<[string, number, string, (index: number) => string]>([
+    ["by turns, each hour for three days", 60 * minuteMs, "72h", index => `R${index % 2}`],
+    ["and each one new, each hour for three days", 60 * minuteMs, "72h", index => `R${index}`],
+    ["and each one new, each ten seconds for three hours", 10_000, "3h", index => `R${index}`],
+  ])("whose reason is rewritten, %s, is due when it was borne for so long", (_, everyMs, toleration, reasonOf) => {
+    const began = at("1h");
+    const looks = Array.from({ length: Math.floor(durationMs(toleration) / everyMs) }, (__, index): Look => {
+      const reason = reasonOf(index);
+      const conditions = [aCondition("Ready", "False", { reason, since: began })];
+      return [aNode("a", { conditions }), began + index * everyMs];
+    });
+    const found = due([[is("True", t0), t0], ...looks], { policies: [{ conditionType: "Ready", toleration }] });
+    expect(found).toMatchObject([{ kind: "Condition", dueAt: began + durationMs(toleration) }]);
   });
 
   test("whose time is rewritten again and again is due by our own clock", () => {

@@ -11,6 +11,11 @@ export function saysSilent(spec: NodeActionSpec): boolean {
   return reasonsOf(spec).some(({ action, evidence }) => action === "Repair" && isOfSilence(evidence));
 }
 
+/** Something of it is the kubelet's silence, which its lease may contradict; of anything else a lease says nothing. */
+export function isToldByLease(spec: NodeActionSpec): boolean {
+  return reasonsOf(spec).some(({ evidence }) => evidence.some(isSilence));
+}
+
 /** It would tell an action that goes gently what that does not know yet. */
 export function tellsSilence(evidence: readonly Seen[], spec: NodeActionSpec): boolean {
   return spec.termination !== "Forceful" && isOfSilence(evidence) && !saysSilent(spec);
