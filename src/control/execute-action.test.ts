@@ -297,6 +297,37 @@ describe("start-action", () => {
     expect(given?.status).toMatchObject({ phase: "Abandoned", outcome: expect.stringContaining("for 2 replicas now") });
   });
 
+  describe("of one that has waited", () => {
+    async function waiting() {
+      const scene = await aScene();
+      const waitingFor = { reason: "ReplacementNotReady", message: "…", since: time };
+      const status = { phase: "WaitingForReplacement", waitingFor };
+      scene.execution.see(actions, await scene.execution.patch(actions, "repair-n", { status }));
+      return scene;
+    }
+
+    test("takes nothing away when somebody has deleted it and nobody has seen that yet", async () => {
+      const { execution, start } = await waiting();
+      await execution.remove(actions, "repair-n");
+      expect(await execution.execute(start)).toEqual({ result: "already-so" });
+      expect((await readClaim(execution))?.metadata).not.toHaveProperty("deletionTimestamp");
+      expect(execution.picture.action("repair-n")).toBeUndefined();
+    });
+
+    test("takes nothing away when somebody has given it up", async () => {
+      const { execution, start } = await waiting();
+      await execution.patch(actions, "repair-n", { status: { phase: "Abandoned" } });
+      expect(await execution.execute(start)).toEqual({ result: "already-so" });
+      expect((await readClaim(execution))?.metadata).not.toHaveProperty("deletionTimestamp");
+    });
+
+    test("goes on when it stands", async () => {
+      const { execution, start } = await waiting();
+      expect(await execution.execute(start)).toEqual({ result: "done" });
+      expect((await readClaim(execution))?.metadata.deletionTimestamp).toBe(time);
+    });
+  });
+
   test("deletes only the version that was judged", async () => {
     const { execution, start } = await aScene();
     execution.interfere = async call => {

@@ -70,9 +70,14 @@ export async function writeProgress(entry: Entry, progress: ActionProgress, exec
 }
 
 export async function readAction(target: Target, execution: Execution): Promise<LiveAction> {
-  const action = assertSame(await execution.api.get<LiveAction>(resource, keyOf(target)), target);
-  execution.picture.answered("action", action);
-  return action;
+  try {
+    const action = assertSame(await execution.api.get<LiveAction>(resource, keyOf(target)), target);
+    execution.picture.answered("action", action);
+    return action;
+  } catch (error) {
+    if (isNotFound(error)) sawGone(execution.picture, "action", target);
+    throw error;
+  }
 }
 
 export async function deleteAction({ action }: Of<"delete-action">, execution: Execution): Promise<Outcome> {

@@ -136,11 +136,11 @@ describe("create-remediation", () => {
     execution.writes.length = 0;
   });
 
-  test("makes it after one look at node and kubelet's lease, and no list", async () => {
+  test("makes it after one look at the node, and no list", async () => {
     const calls: string[] = [];
     execution.interfere = call => void calls.push(call);
     expect(await execution.execute(one.creation)).toEqual({ result: "done" });
-    expect(calls).toEqual(["get nodes n", "get leases n", "create replaceremediations"]);
+    expect(calls).toEqual(["get nodes n", "create replaceremediations"]);
     expect(execution.picture.checks.remediation({ ...kind, name: "n" })?.nodeName).toBe("n");
   });
 
@@ -155,7 +155,7 @@ describe("create-remediation", () => {
       await execution.settle(execution.server.create(namespaces, {}, aNamespace));
       execution.interfere = call => void calls.push(call);
       expect(await execution.execute(taking())).toEqual({ result: "done" });
-      expect(calls).toEqual(["get nodes n", "get leases n", "create leases", "create replaceremediations"]);
+      expect(calls).toEqual(["get nodes n", "create leases", "create replaceremediations"]);
       expect(execution.picture.checks.lease("n")).toMatchObject({ holder: "web", durationMs: 660_000 });
     });
 

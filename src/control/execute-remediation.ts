@@ -1,5 +1,6 @@
-// Commands on remediations of whatever kind. One is made only after node and kubelet's lease were read live and judged
-// once more, and under the lease of those who remediate; its name says what it is for, so that it is made once however often it is asked for.
+// Commands on remediations of whatever kind. One is made only after its node was read live and judged once more, with the
+// kubelet's lease where silence is the reason, and under the lease of those who remediate; its name says what it is for, so
+// that it is made once however often it is asked for.
 
 import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
 import { nodeNameKey } from "../api/node-health-check-contract.ts";
@@ -8,6 +9,7 @@ import type { Command, Context, LeaseTaking, ObjectTarget, Outcome } from "../de
 import { isUnderWay, remediationVeto } from "../decide/health-check/holds.ts";
 import { healthOf, isUnhealthy } from "../decide/health-check/node-health.ts";
 import { unstamped } from "../decide/ledger.ts";
+import { isToldByLease } from "../decide/silence.ts";
 import { startHold } from "../decide/start-hold.ts";
 import { projectNode } from "../snapshot/project-node.ts";
 import type { ActionView } from "../snapshot/views.ts";
@@ -29,7 +31,7 @@ export async function createRemediation(command: Of<"create-remediation">, execu
   const action = seenAction(command.action, execution);
   const { phase } = action.status;
   if (isOver(phase) || phase === "DryRun" || action.spec.dryRun) return alreadySo;
-  const live = await readLive(action.spec, execution);
+  const live = await readLive(action.spec, execution, { withLease: isToldByLease(action.spec) });
   if (action.status.startedAt !== undefined || isStepOn(action, execution)) {
     const why = recovered(action, live, execution);
     if (why !== undefined) return { result: "retry", reason: "Doubtful", message: why, afterMs: doubtedMs };

@@ -15,7 +15,7 @@ import type { ActionView, ClaimView } from "../snapshot/views.ts";
 import { reasonsOf } from "../decide/ledger.ts";
 import { lookUpInstance } from "./execute-instance.ts";
 import { deleteMachine } from "./execute-machine.ts";
-import { writeProgress } from "./execute-action.ts";
+import { readAction, writeProgress } from "./execute-action.ts";
 import { alreadySo, done, type Execution, sawDeletion } from "./execution.ts";
 import { isNotFound, Stale } from "./outcome.ts";
 import { patchBound } from "./patch.ts";
@@ -29,7 +29,7 @@ export async function startAction(
   { action: target }: Extract<Command, { kind: "start-action" }>,
   execution: Execution,
 ): Promise<Outcome> {
-  const action = seenAction(target, execution);
+  const action = await startable(target, execution);
   const { phase } = action.status;
   // A remediation is begun by the rule that asks for it, with its object (execute-remediation.ts).
   const isNotOurs = action.spec.method === "Remediate";
@@ -55,6 +55,14 @@ export async function startAction(
   }
   if (phase !== "Running") await writeProgress(action, { phase: "Running", ...bootOf(action.spec, live) }, execution);
   return done;
+}
+
+/** One that has waited may have been called off by somebody a moment ago: whether it stands is read once more. */
+async function startable(target: Target, execution: Execution): Promise<ActionView> {
+  const action = seenAction(target, execution);
+  if (action.status.waitingFor === undefined || action.status.startedAt !== undefined) return action;
+  await readAction(target, execution);
+  return seenAction(target, execution);
 }
 
 /**
@@ -125,7 +133,12 @@ async function askProvider(spec: NodeActionSpec, { claim }: Live, execution: Exe
   return lookUpInstance({ providerID }, execution);
 }
 
-export async function readLive(spec: NodeActionSpec, execution: Execution): Promise<Live> {
+/** Without the lease where it has no say. */
+export async function readLive(
+  spec: NodeActionSpec,
+  execution: Execution,
+  { withLease = true }: { withLease?: boolean } = {},
+): Promise<Live> {
   const read = <T extends KubeObject>(resource: Resource, key: ObjectKey) =>
     execution.api.get<T>(resource, key).catch((error: unknown) => {
       if (isNotFound(error)) return undefined;
@@ -134,7 +147,7 @@ export async function readLive(spec: NodeActionSpec, execution: Execution): Prom
   const { picture } = execution;
   const [node, lease] = await Promise.all([
     read<KubeObject>(nodes, { name: spec.node.name }),
-    read<Lease>(leases, { namespace: "kube-node-lease", name: spec.node.name }),
+    withLease ? read<Lease>(leases, { namespace: "kube-node-lease", name: spec.node.name }) : undefined,
   ]);
   if (node !== undefined) picture.answered("node", node);
   // The claim need not be read: what is done to it is done to the version that was judged, or not at all.

@@ -75,6 +75,10 @@ test("a kind that we may not read is told with the verb that is missing", () => 
   expect(picture.checks.kind(template)).toMatchObject({ state: "Forbidden", verb: "watch" });
 });
 
+test("of all leases only those on nodes are watched, not every heartbeat of a kubelet", () => {
+  expect(fakes.get("leases")?.options.selection?.namespace).toBe("medik8s-leases");
+});
+
 test("until the definitions are listed nothing is said to be missing", () => {
   picture.checks.replaceCheck({ before: undefined, after: aCheck("web") });
   feeds.look();

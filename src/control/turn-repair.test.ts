@@ -215,6 +215,45 @@ describe("whoever counts is asked again", () => {
   });
 });
 
+describe("the brake of one policy", () => {
+  const names = Array.from({ length: 5 }, (_, index) => `n${index}`);
+  const policies = [
+    { conditionType: "A", conditionStatus: "True", toleration: "5m", maxUnhealthy: 1 },
+    { conditionType: "B", conditionStatus: "True", toleration: "10m", termination: "Graceful" as const },
+  ];
+  const sickWith = (name: string, ...types: string[]) =>
+    aNode(name, { conditions: types.map(type => aCondition(type, "True", { since: t0 })) });
+  const leaderOf = (sick: Readonly<Record<string, NodeView>>) =>
+    new Leader(
+      pool(names, name => sick[name] ?? aNode(name), { repair: { maxUnhealthy: "100%", policies } }),
+      t0,
+    );
+  const opened = (leader: Leader, now: Instant) =>
+    leader.turn(now).flatMap(command => (command.kind === "open-action" ? [command.spec] : []));
+
+  test("holds what is due by it, and not what the same node is due for beside that, in the way of that other policy", () => {
+    const leader = leaderOf({ n0: sickWith("n0", "A", "B"), n1: sickWith("n1", "A") });
+    expect([opened(leader, at("10m") - 1), leader.codes("n0")]).toEqual([[], ["policy-too-unhealthy"]]);
+    expect(opened(leader, at("10m"))).toMatchObject([
+      {
+        node: { name: "n0" },
+        policy: { path: "spec.repair.policies[1]" },
+        termination: "Graceful",
+        evidence: [{ conditionType: "B" }],
+      },
+    ]);
+    expect(leader.codes("n1")).toEqual(["policy-too-unhealthy"]);
+  });
+
+  test("where it holds nothing, all that is due is the evidence of one action, the earliest first", () => {
+    const leader = leaderOf({ n0: sickWith("n0", "A", "B") });
+    expect(opened(leader, at("10m"))).toMatchObject([
+      { policy: { path: "spec.repair.policies[0]" }, evidence: [{ conditionType: "A" }, { conditionType: "B" }] },
+    ]);
+    expect(leader.codes("n0")).toEqual([]);
+  });
+});
+
 test("when the brake lifts, the due nodes go within the pace: priority first, and the longer overdue of equals", () => {
   const names = Array.from({ length: 20 }, (_, index) => `n${String(index).padStart(2, "0")}`);
   const disk = (name: string) => aNode(name, { conditions: [aCondition("DiskBroken", "True", { since: at("20m") })] });

@@ -11,8 +11,9 @@ import type { NodeSeen } from "../decide/correlated.ts";
 import type { Context, Decision, Refusal, Rule, Veto } from "../decide/decision.ts";
 import { laneOf, nothing } from "../decide/decision.ts";
 import { surplusVeto } from "../decide/disruption/surplus.ts";
-import { controlPlaneLimit, remediationVeto } from "../decide/health-check/holds.ts";
+import { controlPlaneLimits, remediationVeto } from "../decide/health-check/holds.ts";
 import { checksOver, isSickByCheck } from "../decide/health-check/spread.ts";
+import { StormMemory } from "../decide/health-check/storm.ts";
 import type { Health, Remembered } from "../decide/remembered.ts";
 import { isOverdueIn, RepairMemory, sickIn } from "../decide/repair-memory.ts";
 import { SafetyMemory } from "../decide/safety-memory.ts";
@@ -67,6 +68,7 @@ export class Turns {
   #isInTerm = false;
   readonly #safety = new SafetyMemory();
   readonly #repair = new RepairMemory();
+  readonly #storms = new StormMemory();
 
   constructor(picture: ClusterPicture, rules: readonly Rule[], handlers: TurnHandlers) {
     this.#picture = picture;
@@ -115,6 +117,7 @@ export class Turns {
     this.#isInTerm = false;
     this.#mustArbitrate = false;
     this.#asked.clear();
+    this.#storms.clear();
     this.standing.clear();
   }
 
@@ -193,6 +196,7 @@ export class Turns {
     // A pool that is added on the way is counted too.
     for (const subject of this.#asked) {
       if (kindOf(subject) === "node") this.#lookAgain(nameOf(subject), context.now);
+      if (kindOf(subject) === "check") this.#storms.look(nameOf(subject), context);
       for (const pool of this.#repair.recount(subject, context)) {
         this.#mustArbitrate = true;
         if (pool !== undefined) this.#asked.add(`pool/${pool}`);
@@ -236,7 +240,8 @@ export class Turns {
 
   /** With all that rules are told beyond the picture, made once for the turn. */
   #remembering<C extends Context>(context: C, remembered: Remembered = this.#repair): C {
-    const told = { ...context, remembered, vetoes: this.#vetoes(context, remembered.health) };
+    const known = { ...context, remembered, storms: this.#storms };
+    const told = { ...known, vetoes: this.#vetoes(known, remembered.health) };
     return { ...told, waiting: seenTogether(told) };
   }
 
@@ -303,7 +308,8 @@ export class Turns {
   #arbitration(context: Context): Decision {
     const proposals: readonly Candidate[] = [...this.standing.proposals()];
     const budgets = budgetLimits(poolsOf(proposals, context), this.#repair.health, context);
-    const limits = [...budgets, controlPlaneLimit(context)];
+    const asked = proposals.map(({ proposal }) => proposal);
+    const limits = [...budgets, ...controlPlaneLimits(asked, context)];
     return arbitrate({ proposals, context, gates: { limits, vetoes: [...(context.vetoes ?? []), surplusVeto()] } });
   }
 

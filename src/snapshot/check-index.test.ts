@@ -54,6 +54,34 @@ describe("which nodes a check selects", () => {
   });
 });
 
+describe("how many nodes are gone with a remediation left", () => {
+  const made = aRemediation({ of: web, on: "a" });
+
+  test("counts one that was never there, until it comes", () => {
+    const { checks } = aCheckContext({ checks: [web], remediations: [made] });
+    expect(checks.remediatedAndGoneCount(web)).toBe(1);
+    checks.replaceNode({ before: undefined, after: aNode("a") });
+    expect(checks.remediatedAndGoneCount(web)).toBe(0);
+  });
+
+  test("counts one that goes, until its last remediation is gone, also before its check is known", () => {
+    const { checks } = aCheckContext({ nodes: [aNode("a")] });
+    const other = aRemediation({ of: web, on: "a", name: "a-other" });
+    for (const after of [made, other]) checks.replaceRemediation({ before: undefined, after });
+    expect(checks.remediatedAndGoneCount(web)).toBe(0);
+    checks.replaceNode({ before: aNode("a"), after: undefined });
+    expect(checks.remediatedAndGoneCount(web)).toBe(1);
+    checks.replaceRemediation({ before: made, after: undefined });
+    expect(checks.remediatedAndGoneCount(web)).toBe(1);
+    checks.replaceRemediation({ before: other, after: undefined });
+    expect(checks.remediatedAndGoneCount(web)).toBe(0);
+    // Nothing of it is left behind for a node of that name.
+    checks.replaceNode({ before: undefined, after: aNode("a") });
+    checks.replaceNode({ before: aNode("a"), after: undefined });
+    expect(checks.remediatedAndGoneCount(web)).toBe(0);
+  });
+});
+
 describe("who is looked at again", () => {
   const sick = aNode("a", { labels, ready: "False" });
 

@@ -37,6 +37,9 @@ export class CheckIndex implements CheckPicture {
   readonly #remediationsByNode = new Grouped<RemediationView>();
   readonly #remediationsByCheck = new Grouped<RemediationView>();
   readonly #remediatedNodes = new Grouped<string>();
+  /** Of those, the ones that are not there; and by node who has remediated it. */
+  readonly #remediatedAndGone = new Grouped<string>();
+  readonly #checkUidsByNode = new Grouped<string>();
   /** Those that are ours to carry out, by node. */
   readonly #own = new Grouped<RemediationView>();
   readonly #controlPlane = new Ordered<RemediationView>();
@@ -98,6 +101,9 @@ export class CheckIndex implements CheckPicture {
   }
   remediatedNodes({ uid }: CheckView): readonly string[] {
     return this.#remediatedNodes.of(uid);
+  }
+  remediatedAndGoneCount({ uid }: CheckView): number {
+    return this.#remediatedAndGone.count(uid);
   }
   remediation(object: KindName & { readonly namespace?: string; readonly name: string }): RemediationView | undefined {
     return this.#remediations.get(keyOfObject(object));
@@ -175,6 +181,7 @@ export class CheckIndex implements CheckPicture {
     const name = (after ?? before)?.name ?? "";
     if (after === undefined) this.#nodes.delete(name);
     else this.#nodes.set(name, after);
+    for (const uid of this.#checkUidsByNode.of(name)) this.#noteGone(uid, name);
     for (const check of this.all()) this.#judge(check.name, name, change);
   }
 
@@ -293,6 +300,14 @@ export class CheckIndex implements CheckPicture {
     const count = this.#remediationsByNode.count(`${checkUid} ${nodeName}`);
     const value = count > 0 ? nodeName : undefined;
     this.#remediatedNodes.move(nodeName, { from: checkUid, to: checkUid, value });
+    this.#checkUidsByNode.move(checkUid, { from: nodeName, to: nodeName, value: value && checkUid });
+    this.#noteGone(checkUid, nodeName);
+  }
+
+  #noteGone(checkUid: string, nodeName: string): void {
+    const isGone = this.#nodes.get(nodeName) === undefined;
+    const value = isGone ? this.#remediatedNodes.get(checkUid, nodeName) : undefined;
+    this.#remediatedAndGone.move(nodeName, { from: checkUid, to: checkUid, value });
   }
 
   #markUsersOf(kind: KindName): void {

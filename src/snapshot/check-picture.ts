@@ -36,6 +36,8 @@ export type CheckPicture = {
   remediationsBy(check: CheckView): readonly RemediationView[];
   /** The nodes that the check has remediations of, whether or not they exist. */
   remediatedNodes(check: CheckView): readonly string[];
+  /** How many of those do not exist. */
+  remediatedAndGoneCount(check: CheckView): number;
   remediation(object: KindName & { readonly namespace?: string; readonly name: string }): RemediationView | undefined;
   /** Of our own kinds, on a node of that name, whoever made them. */
   ownRemediations(nodeName: string): readonly RemediationView[];

@@ -14,7 +14,7 @@ import { heldByAnother } from "./lease.ts";
 import { leftToRepair } from "./left-to-repair.ts";
 import { evidenceOf, firstMatch, isHealthy, isUnhealthy, sentenceOf } from "./node-health.ts";
 import { takenByAnother } from "./plan.ts";
-import { disablingOf } from "./templates.ts";
+import { disablingOf, sightOf } from "./templates.ts";
 import { checkNotice, type Patient, wakesAt } from "./words.ts";
 
 export function ask(patient: Patient, context: Context): Decision {
@@ -64,6 +64,7 @@ type Step = { readonly template: Pick<StepView["template"], "apiVersion" | "kind
 export function stepHold(patient: Case, step: Step, context: Context): Objection | undefined {
   return (
     disabled(patient, context) ??
+    unseen(patient, context) ??
     going(patient) ??
     excluded(patient) ??
     leftToMachineCheck(patient, context) ??
@@ -81,6 +82,13 @@ function disabled({ check }: Case, context: Context): Objection | undefined {
   if (found === undefined) return undefined;
   const message = `NodeHealthCheck ${check.name} is disabled: ${found.message}`;
   return { code: "check-disabled", message, liftedBy: found.liftedBy };
+}
+
+/** Another remediation of the node may run that nobody can see: of a kind that the check used before it was edited. */
+function unseen({ node, check }: Case, context: Context): Objection | undefined {
+  if (sightOf(check, context) === "Whole") return undefined;
+  const message = `Whether NodeHealthCheck ${check.name} has a remediation of node ${node.name} cannot be seen: not all kinds that its status names are listed.`;
+  return { code: "remediations-unseen", message, liftedBy: "leave to list and watch those kinds" };
 }
 
 /** A check that cannot be understood has no steps. */

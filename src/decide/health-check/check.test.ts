@@ -6,6 +6,8 @@ import type { NodeHealthCheckSpec, NodeHealthCheckStatus } from "../../api/node-
 import { formatTime, type Instant } from "../../api/time.ts";
 import type { CheckView } from "../../snapshot/check-views.ts";
 import { decideCheck } from "./check.ts";
+import { checkHold } from "./holds.ts";
+import { StormMemory } from "./storm.ts";
 import { disablingOf, wantedKinds } from "./templates.ts";
 import {
   aCheck,
@@ -239,6 +241,57 @@ describe("a storm", () => {
   test("after full recovery it ends too: the next single failure does not wait for it", () => {
     expect(told(written(true, false, t0), 0)).toMatchObject({ active: "True", cooling: "True" });
     expect(told(written(true, true, at("10m")), 0)).toMatchObject({ active: "False", cooling: "False" });
+  });
+
+  describe("shorter than the time between two writes of the status", () => {
+    const closed = aCheck("web", { spec });
+    /** As whoever looked at it before remembers it. */
+    function after(status: NodeHealthCheckStatus | undefined, ...sickness: readonly number[]) {
+      const check = aCheck("web", { spec, ...(status === undefined ? {} : { status }) });
+      const storms = new StormMemory();
+      const contexts = sickness.map(sick => ({
+        ...aCheckContext({ checks: [check], nodes: someNodes(7, sick) }),
+        storms,
+      }));
+      for (const context of contexts) storms.look("web", context);
+      const last = contexts.at(-1)!; // at least one is given
+      const { commands } = decideCheck("web", last);
+      const conditions = commandsOf({ commands }, "update-check")[0]?.status.conditions ?? [];
+      const word = (type: string) => conditions.find(condition => condition.type === type)?.status;
+      return {
+        active: word("StormActive"),
+        cooling: word("StormCooldownActive"),
+        hold: checkHold(check, last)?.code,
+        storms,
+      };
+    }
+
+    test("is told although it is over, and holds what would start", () => {
+      expect(after(undefined, 4, 3)).toMatchObject({ active: "True", cooling: "False", hold: "storm-cooldown" });
+      expect(after(undefined, 3)).toMatchObject({ active: "False", cooling: "False", hold: undefined });
+    });
+
+    test("in the cooldown of another begins the cooldown anew", () => {
+      expect(after(written(true, true, at("59m")), 4, 3)).toMatchObject({ active: "True", cooling: "False" });
+    });
+
+    test("is forgotten once it is written, and so cools down from then on", () => {
+      expect(after(written(true, false, t0), 4, 3)).toMatchObject({ active: "True", cooling: "True" });
+    });
+
+    test("of a check that is gone, that asks for none, or of another of the same name is forgotten", () => {
+      const { storms } = after(undefined, 4);
+      expect(storms.wasClosed(closed)).toBe(true);
+      expect(storms.wasClosed({ ...closed, uid: "another" })).toBe(false);
+      storms.look(
+        "web",
+        aCheckContext({ checks: [aCheck("web", { spec: { minHealthy: 4 } })], nodes: someNodes(7, 4) }),
+      );
+      expect(storms.wasClosed(closed)).toBe(false);
+      const again = after(undefined, 4).storms;
+      again.look("web", aCheckContext({}));
+      expect(again.wasClosed(closed)).toBe(false);
+    });
   });
 
   test("is not told of where no cooldown is asked for", () => {

@@ -22,7 +22,7 @@ export function decideCheck(name: string, context: Context): Decision {
   const check = context.picture.checks.check(name);
   if (check === undefined || check.deletingSince !== undefined) return nothing;
   const gate = gateOf(check, context);
-  const storm = stormOf(check, gate, context.now);
+  const storm = stormOf(check, gate, context);
   const hold = checkHold(check, context);
   const sight = sightOf(check, context);
   const nodes = context.picture.checks.notHealthy(check);

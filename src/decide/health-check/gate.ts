@@ -81,9 +81,11 @@ function takenAway(check: CheckView, context: Context): { taken: number; frees: 
     .filter(action => !isStillRemediated(action, check, context));
   const alone = gone.length === 0 ? [] : withoutSuccessor(gone, checks.selected(check));
   const ends = stillWanted(alone, picture).map(action => countedUntil(action, context));
-  const orphans = checks.remediatedNodes(check).filter(name => picture.node(name) === undefined).length;
   const counted = ends.filter(end => end > now);
-  return { taken: counted.length + orphans, frees: counted.filter(Number.isFinite).sort((a, b) => a - b) };
+  return {
+    taken: counted.length + checks.remediatedAndGoneCount(check),
+    frees: counted.filter(Number.isFinite).sort((a, b) => a - b),
+  };
 }
 
 /** Its remediation is still there, and counts by itself. */

@@ -5,7 +5,7 @@ import { formatTime, type Instant } from "../../api/time.ts";
 import type { UpgradeView } from "../../snapshot/check-views.ts";
 import { arbitrate } from "../arbitrate.ts";
 import type { Proposal } from "../decision.ts";
-import { controlPlaneLimit, remediationVeto } from "./holds.ts";
+import { controlPlaneLimits, remediationVeto } from "./holds.ts";
 import { decideCheckedNode } from "./node.ts";
 import {
   aCheck,
@@ -30,7 +30,8 @@ function starts(world: CheckWorld) {
       proposal,
     })),
   );
-  const gates = { limits: [controlPlaneLimit(context)], vetoes: [remediationVeto(context)] };
+  const asked = proposals.map(({ proposal }) => proposal);
+  const gates = { limits: controlPlaneLimits(asked, context), vetoes: [remediationVeto(context)] };
   const { commands, refusals, wakeAt } = arbitrate({ proposals, context, gates });
   const started = commands.flatMap(command => (command.kind === "open-action" ? [command.spec.node.name] : []));
   return { started, refusals, codes: refusals.map(({ code }) => code), wakeAt };

@@ -56,7 +56,7 @@ export function checkHold(check: CheckView, context: Context): Objection | undef
     configuring(check, context) ??
     edited(check, context) ??
     closed(check, gate) ??
-    stormHold(check, stormOf(check, gate, context.now))
+    stormHold(check, stormOf(check, gate, context))
   );
 }
 
@@ -138,8 +138,15 @@ function etcdGuard(node: NodeView, { picture }: Context): Objection | undefined 
   return undefined;
 }
 
-/** One node of the control plane at a time, over all checks and persons, and whoever takes one away. */
-export function controlPlaneLimit(context: Context): Limit {
+/**
+ * One node of the control plane at a time, over all checks and persons, and whoever takes one away. None where nobody asks
+ * for one: in a burst of others all that goes away would be looked through at each turn.
+ */
+export function controlPlaneLimits(proposals: readonly Proposal[], context: Context): readonly Limit[] {
+  return proposals.some(proposal => isNewOnControlPlane(proposal, context)) ? [controlPlaneLimit(context)] : [];
+}
+
+function controlPlaneLimit(context: Context): Limit {
   const { picture } = context;
   const { checks } = picture;
   const busy = new Set(checks.controlPlaneRemediations().map(({ nodeName }) => nodeName));

@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { aCondition, aNode, at, t0 } from "../../../test/builders.ts";
 import type { NodeHealthCheckSpec } from "../../api/node-health-check.ts";
 import type { NodeView } from "../../snapshot/views.ts";
-import { type Instant, minuteMs, secondMs } from "../../api/time.ts";
+import { formatTime, type Instant, minuteMs, secondMs } from "../../api/time.ts";
+import type { RemediationView } from "../../snapshot/check-views.ts";
+import type { Decision } from "../decision.ts";
 import { HealthCounts } from "../brake-counts.ts";
 import { ConditionMemory } from "../sickness-history.ts";
 import { decideCheckedNode } from "./node.ts";
@@ -10,8 +12,12 @@ import {
   aCheck,
   aCheckContext,
   aLease,
+  apiVersion,
   aRemediation,
+  aTemplate,
   type CheckWorld,
+  remediating,
+  resourceOf,
   someNodes,
   templateRef,
   running,
@@ -206,6 +212,54 @@ describe("what is not seen whole", () => {
     const found = decide(world);
     expect(found.commands).toEqual([]);
     expect(found.refusals.map(({ code }) => code)).toEqual(["check-disabled"]);
+  });
+
+  describe("because one kind of several may not be read", () => {
+    const steps = ["fence", "wipe"].map((name, order) => ({
+      remediationTemplate: templateRef(name, name === "fence" ? "FenceRemediationTemplate" : "WipeRemediationTemplate"),
+      order,
+      timeout: "10m",
+    }));
+    const two = aCheck("web", { spec: { escalatingRemediations: steps } });
+    const world: CheckWorld = {
+      checks: [two],
+      templates: [aTemplate("fence"), aTemplate("wipe", { kind: "WipeRemediationTemplate" })],
+      kinds: { WipeRemediation: { state: "Forbidden", verb: "list", resource: resourceOf("WipeRemediation") } },
+      leases: [aLease("n0")],
+    };
+    const made = (more: Partial<RemediationView> = {}) =>
+      aRemediation({ of: two, on: "n0", createdAt: at("55m"), ...more });
+    const kinds = (found: Decision) => found.commands.map(({ kind }) => kind);
+
+    test("what is seen of it is removed when its node is well, and the entry waits for the rest", () => {
+      const nodes = someNodes(3, 0);
+      expect(kinds(decide({ ...world, nodes, remediations: [made()], actions: [running(two)] }))).toEqual([
+        "delete-remediation",
+      ]);
+      expect(kinds(decide({ ...world, nodes, actions: [running(two)] }))).toEqual([]);
+    });
+
+    test("a step that is seen has its time, and the one that is hidden does not begin", () => {
+      const late = decide({ ...world, remediations: [made({ createdAt: at("50m") })], actions: [running(two)] });
+      expect(late.commands).toMatchObject([{ kind: "annotate-remediation" }]);
+      const timedOut = made({ createdAt: at("50m"), timedOut: formatTime(at("1h")) });
+      const next = decide({ ...world, remediations: [timedOut], actions: [running(two)] });
+      expect([kinds(next), next.refusals.map(({ code }) => code)]).toEqual([[], ["check-disabled"]]);
+    });
+
+    test("that a step was begun is written down, so that it is not given up as never taken up", () => {
+      const found = decide({ ...world, remediations: [made()], actions: [remediating(two)] });
+      expect(found.commands).toContainEqual(expect.objectContaining({ kind: "update-action" }));
+    });
+
+    test("of a check that was edited since: nothing is asked for beside what may run unseen", () => {
+      const resource = { apiVersion, kind: "WipeRemediation", name: "n0", uid: "u" };
+      const started = formatTime(t0);
+      const status = { unhealthyNodes: [{ name: "n0", remediations: [{ resource, started }] }] };
+      const edited = aCheck("web", { status });
+      expect(decide({ ...world, checks: [edited], leases: [] }).proposals).toEqual([]);
+      expect(codes({ ...world, checks: [edited], leases: [] })).toEqual(["remediations-unseen"]);
+    });
   });
 
   test("leaves the remediations of a check that cannot be understood as they are", () => {

@@ -96,9 +96,11 @@ function isTerminatedByUs(node: NodeView, { picture }: Context): boolean {
 
 function decidePatient(patient: Patient, context: Context): Decision {
   const { node, check, health, remediations, action, isSelected } = patient;
-  // What is not understood or not seen whole is left as it is: a remediation that runs must not end by a doubt.
-  if (check.selector === undefined || sightOf(check, context) !== "Whole")
-    return ask({ ...patient, isSelected: true }, context);
+  const sight = sightOf(check, context);
+  // What is not understood or not seen is left as it is: a remediation that runs must not end by a doubt.
+  const isUnseen = sight === "Pending" || (sight === "Hidden" && remediations.length === 0);
+  if (check.selector === undefined || isUnseen) return ask({ ...patient, isSelected: true }, context);
+  if (sight === "Hidden") return seenInPart(patient, context);
   // Between its entry and our seeing it, or while an older leader's entry is adopted.
   const open = action === undefined ? context.picture.openActionOn(node.uid) : undefined;
   const isAsked = open?.spec.askedBy.uid === check.uid;
@@ -121,6 +123,14 @@ function decidePatient(patient: Patient, context: Context): Decision {
   if (left !== undefined) return together([course, letGo(patient, left, context)]);
   // It runs and the ledger does not know of it: after an update from another controller, or under a new node.
   return together([course, ask(patient, context)]);
+}
+
+/** What is seen goes on: it is removed, kept up and has its time. Nothing is concluded from what is not there. */
+function seenInPart(patient: Patient, context: Context): Decision {
+  const { health, isSelected, action } = patient;
+  const course = courseOf(patient, isHealthy(health) || !isSelected, context);
+  if (action === undefined || (hasStarted(action) && !isUnwritten(patient))) return course;
+  return together([course, keptInLedger(patient, action, { course, context })]);
 }
 
 function courseOf(patient: Patient, isWell: boolean, context: Context): Decision {

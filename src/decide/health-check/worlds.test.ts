@@ -14,7 +14,7 @@ import { ledgerRule } from "../actions.ts";
 import { arbitrate } from "../arbitrate.ts";
 import type { ActionProgress, Command, Context, Decision, LeaseTaking } from "../decision.ts";
 import { decideCheck } from "./check.ts";
-import { controlPlaneLimit, remediationVeto } from "./holds.ts";
+import { controlPlaneLimits, remediationVeto } from "./holds.ts";
 import { decideCheckedNode } from "./node.ts";
 import { aCheck, apiVersion, aTemplate, created, served, templateRef } from "../../../test/check-builders.ts";
 
@@ -346,7 +346,8 @@ function startsOf(world: World): readonly Command[] {
   const proposals = [...world.standing].flatMap(([subject, decision]) =>
     decision.proposals.map(proposal => ({ subject: subject as "node/x", rule: "checks", proposal })),
   );
-  const gates = { limits: [controlPlaneLimit(context)], vetoes: [remediationVeto(context)] };
+  const asked = proposals.map(({ proposal }) => proposal);
+  const gates = { limits: controlPlaneLimits(asked, context), vetoes: [remediationVeto(context)] };
   const { commands } = arbitrate({ proposals, context, gates });
   const opened = commands.flatMap(command => (command.kind === "open-action" ? [command] : []));
   for (const { spec } of opened) {
