@@ -41,7 +41,7 @@ export async function shrink(): Promise<object> {
 
 async function measured({ plane, api, controller, machines }: Plane) {
   await machines();
-  const process = await controller("--controllers=*,disruption");
+  const process = await controller();
   const disruption = { consolidateAfter: "10s", budgets: [{ nodes: "100%" }] };
   const spec = { template: poolTemplate, disruption };
   await api.create(nodePools.resource, {}, manifest(nodePools.resource, "workers", { spec }));

@@ -8,7 +8,7 @@ import { nodePools } from "../src/api/node-pool.ts";
 import { formatTime } from "../src/api/time.ts";
 import { startController } from "../src/control/controller.ts";
 import type { Feed } from "../src/control/ports.ts";
-import { usualControllers } from "../src/decide/decision.ts";
+import { controllers } from "../src/decide/decision.ts";
 import { rules } from "../src/decide/rules.ts";
 import { Reflector } from "../src/kube/reflector.ts";
 import { systemClock } from "../src/kube/system-clock.ts";
@@ -35,7 +35,7 @@ export async function burst(): Promise<object> {
     provider: simulatedProvider({ api, clock, feed }),
     rules,
     settings: { cluster: "bench", dryRun: false, foreignClaims: "ignore" },
-    controllers: new Set(usualControllers),
+    controllers: new Set(controllers),
     leadership: { epoch: 1, onChange: () => {} },
     journal: () => {},
   });

@@ -7,7 +7,7 @@ import type { KubeObject, Resource } from "../src/api/meta.ts";
 import { formatTime } from "../src/api/time.ts";
 import { startController } from "../src/control/controller.ts";
 import type { Clock, Feed, KubeApi, WatchHandlers, WatchOptions } from "../src/control/ports.ts";
-import { usualControllers } from "../src/decide/decision.ts";
+import { controllers } from "../src/decide/decision.ts";
 import { rules } from "../src/decide/rules.ts";
 import { Reflector } from "../src/kube/reflector.ts";
 import { simulatedProvider } from "../src/provider/simulated.ts";
@@ -103,7 +103,7 @@ class Bench {
       provider: simulatedProvider({ api, clock, feed }),
       rules,
       settings: { cluster: clusterName, dryRun: false, foreignClaims: "ignore" },
-      controllers: new Set(usualControllers),
+      controllers: new Set(controllers),
       leadership: { epoch: 1, onChange: () => {} },
       journal: () => {},
     });

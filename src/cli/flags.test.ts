@@ -1,14 +1,14 @@
 import { InvalidArgumentError } from "commander";
 import { describe, expect, test } from "vitest";
-import { controllers, usualControllers } from "../decide/decision.ts";
+import { controllers } from "../decide/decision.ts";
 import { bindAddressOf, booleanOf, choiceOf, controllersOf, durationOf, seedOf } from "./flags.ts";
 
-const without = (...names: string[]) => usualControllers.filter(name => !names.includes(name));
+const without = (...names: string[]) => controllers.filter(name => !names.includes(name));
 
 describe("--controllers", () => {
   test.each([
-    ["*", usualControllers],
-    ["*,disruption", controllers],
+    ["*", controllers],
+    ["*,-disruption", without("disruption")],
     ["*,-health-checks", without("health-checks")],
     ["*,-garbage", without("garbage")],
     ["-garbage,*", without("garbage")],

@@ -3,7 +3,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import { nearest } from "../api/nearest.ts";
 import { type Millis, parseDuration } from "../api/time.ts";
-import { type ControllerName, controllers, usualControllers } from "../decide/decision.ts";
+import { type ControllerName, controllers } from "../decide/decision.ts";
 
 /** A flag whose default is read from its text as what a person types would be, and shown so in the help. */
 export function flag(
@@ -20,7 +20,7 @@ export function controllersOf(text: string): ReadonlySet<ControllerName> {
   for (const item of items) assertKnown(item);
   const isOn = (name: ControllerName) => {
     const named = items.find(item => item === name || item === `-${name}`);
-    return named === undefined ? items.includes("*") && usualControllers.includes(name) : named === name;
+    return named === undefined ? items.includes("*") : named === name;
   };
   return new Set(controllers.filter(isOn));
 }

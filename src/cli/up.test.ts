@@ -72,9 +72,9 @@ test("a story is told as it happens, and nothing is left behind", async () => {
   );
 });
 
-test("planned disruption takes part where the story says so", async () => {
+test("planned disruption takes part", async () => {
   const file = join(folder, "disruption.yaml");
-  const head = "title: One too many\nuntil: 5m\ncontroller: { disruption: true }\n";
+  const head = "title: One too many\nuntil: 5m\n";
   const pool = "{ apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: web }, spec: {} }";
   const claim = `{ apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: idle, labels: { karpenter.sh/nodepool: web } }, spec: { nodeClassRef: { group: fettle.dev, kind: SimulatedNodeClass, name: default }, requirements: [] } }`;
   await writeFile(file, `${head}cluster:\n  manifests: [${pool}, ${claim}]\n`);

@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { fileURLToPath } from "node:url";
 import pc from "picocolors";
 import type { Clock } from "../control/ports.ts";
-import { usualControllers } from "../decide/decision.ts";
+import { controllers } from "../decide/decision.ts";
 import { systemClock } from "../kube/system-clock.ts";
 import { clusterInTheBox } from "../sim/cluster-in-the-box.ts";
 import { InProcessApi } from "../sim/in-process.ts";
@@ -84,7 +84,7 @@ async function up(flags: Flags, io: Io): Promise<void> {
     api,
     clock,
     provider: "simulated",
-    controllers: new Set([...usualControllers, ...(story.controller?.disruption ? (["disruption"] as const) : [])]),
+    controllers: new Set(controllers.filter(name => story.controller?.disruption !== false || name !== "disruption")),
     settings: {
       cluster: "fettle",
       dryRun: story.controller?.dryRun ?? false,

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aClaim, aCondition, aNode, anAction, aPod, aPool, at, aWorld, t0 } from "../../test/builders.ts";
 import type { NodeActionSpec } from "../api/node-action.ts";
 import type { Command, Outcome } from "../decide/decision.ts";
+import type { ClaimView } from "../snapshot/views.ts";
 import { effectsOf, effectsOfEnd } from "./life-effects.ts";
 
 const why = "Because.";
@@ -289,6 +290,15 @@ test("a search for moves tells how long it took, one for places does not", () =>
   expect(effectsOfEnd({ ...search, for: "provisioning" }, { result: "done" }, world)).toEqual([]);
 });
 
+test("a search that ended before all were answered counts as a time-out", () => {
+  const search = { kind: "search", for: "disruption", askedAt: 0, why } as const;
+  const metrics = (isCutShort: boolean) =>
+    effectsOfEnd(search, { result: "done", tookMs: 250, isCutShort }, world).map(({ metric }) => metric);
+  const timeOut = "karpenter_voluntary_disruption_consolidation_timeouts_total";
+  expect(metrics(true)).toContain(timeOut);
+  expect(metrics(false)).not.toContain(timeOut);
+});
+
 test("other commands change no life", () => {
   expect(effects({ kind: "list-instances", why })).toEqual([]);
   expect(effectsOfEnd({ kind: "list-instances", why }, { result: "done" }, world)).toEqual([]);
@@ -374,5 +384,33 @@ describe("a plan", () => {
       status: { ...action.status, startedAt: "2026-01-01T00:00:00Z" },
     }));
     expect(ended("consolidation-a", aWorld({ actions: begun }))).toEqual([]);
+  });
+
+  describe("that is given up", () => {
+    const initialized = [aCondition("Initialized", "True")];
+    const replaced = ["a", "b"].map(node =>
+      anAction(`consolidation-${node}`, { node, phase: "Pending", spec: specOf(node, { replacements }) }),
+    );
+    const refuted = (name: string, claims: readonly ClaimView[], actions = replaced) => {
+      const progress = { phase: "Abandoned" } as const;
+      const action = { name, uid: "u" };
+      const command: Command = { kind: "update-action", action, resourceVersion: "1", progress, why };
+      const found = effects(command, { picture: aWorld({ actions, claims }) });
+      return found.filter(({ metric }) => metric.endsWith("failed_validations_total")).map(({ labels }) => labels);
+    };
+
+    test("by the second look counts with each of its nodes", () => {
+      const there = [aClaim("r", { conditions: initialized })];
+      const multi = [{ consolidation_type: "multi" }];
+      expect(["consolidation-a", "consolidation-b"].map(name => refuted(name, there))).toEqual([multi, multi]);
+    });
+
+    test.each<[string, readonly ClaimView[]]>([
+      ["did not come up", [aClaim("r", { conditions: [aCondition("Initialized", "Unknown")] })]],
+      ["is being deleted", [aClaim("r", { conditions: initialized, deletingSince: t0 })]],
+      ["is not there", []],
+    ])("since a replacement %s is no failed validation", (_, claims) => {
+      expect(refuted("consolidation-a", claims)).toEqual([]);
+    });
   });
 });

@@ -37,6 +37,8 @@ export type EffectMetric =
   | "karpenter_voluntary_disruption_decision_evaluation_duration_seconds"
   | "karpenter_voluntary_disruption_decisions_total"
   | "karpenter_voluntary_disruption_queue_failures_total"
+  | "karpenter_voluntary_disruption_failed_validations_total"
+  | "karpenter_voluntary_disruption_consolidation_timeouts_total"
   | "karpenter_pods_eviction_requests_total"
   | "karpenter_pods_disruption_initiated_total"
   | "karpenter_pods_drained_total"
@@ -123,7 +125,10 @@ function evaluated(outcome: Outcome): Effect[] {
   if (outcome.result !== "done" || outcome.tookMs === undefined) return [];
   const labels = { reason: "all", consolidation_type: "all" };
   const metric = "karpenter_voluntary_disruption_decision_evaluation_duration_seconds";
-  return [{ metric, labels, seconds: outcome.tookMs / 1000 }];
+  const effects: Effect[] = [{ metric, labels, seconds: outcome.tookMs / 1000 }];
+  if (outcome.isCutShort !== true) return effects;
+  const type = { consolidation_type: "all" };
+  return [...effects, { metric: "karpenter_voluntary_disruption_consolidation_timeouts_total", labels: type }];
 }
 
 function ofClaim(claim: ClaimView, command: Extract<Command, { kind: "update-claim" }>, at: Instant): Effect[] {
@@ -191,15 +196,30 @@ function decided(spec: NodeActionSpec, picture: Picture): Effect[] {
 }
 
 function givenUp(
-  { name, spec, status }: ActionView,
+  action: ActionView,
   { progress }: Extract<Command, { kind: "update-action" }>,
   picture: Picture,
 ): Effect[] {
+  const { name, spec, status } = action;
   if (!isPlan(spec) || progress?.phase !== "Abandoned" || status.startedAt !== undefined) return [];
-  const batch = picture.actionsOfBatch(spec.batch ?? "").filter(action => !isDryRun(action));
-  if (batch.length > 0 && batch[0]?.name !== name) return [];
+  const batch = picture.actionsOfBatch(spec.batch ?? "").filter(one => !isDryRun(one));
   const labels = planLabels(spec, batch.length);
-  return [{ metric: "karpenter_voluntary_disruption_queue_failures_total", labels }];
+  const invalid = hasReplacements(action, picture) ? [refuted(labels)] : [];
+  if (batch.length > 0 && batch[0]?.name !== name) return invalid;
+  return [...invalid, { metric: "karpenter_voluntary_disruption_queue_failures_total", labels }];
+}
+
+/** Counted for each node, as Karpenter has it. */
+function refuted({ consolidation_type = "" }: Effect["labels"]): Effect {
+  return { metric: "karpenter_voluntary_disruption_failed_validations_total", labels: { consolidation_type } };
+}
+
+/** All that it asked for has come: what gave it up is the second look. */
+function hasReplacements({ spec }: ActionView, picture: Picture): boolean {
+  return (spec.replacements ?? []).every(({ name }) => {
+    const claim = picture.claim(name);
+    return claim !== undefined && claim.deletingSince === undefined && isTrue(claim.conditions, "Initialized");
+  });
 }
 
 function isPlan({ action, askedBy }: NodeActionSpec): boolean {

@@ -31,6 +31,7 @@ const causes: ReadonlySet<string> = new Set([
   "paused",
   "policy-invalid",
   "remediation-of-another",
+  "remediations-unseen",
   "settling",
   "still-being-removed",
   "storm-cooldown",

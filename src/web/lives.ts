@@ -61,6 +61,14 @@ export const lives: Readonly<Record<EffectMetric, Life>> = {
     help: "Such decisions that were given up before any of their nodes began to go.",
     labels: ["decision", "reason", "consolidation_type"],
   },
+  karpenter_voluntary_disruption_failed_validations_total: {
+    help: "Nodes that stayed by the second look, when all that was to be launched for them was there.",
+    labels: ["consolidation_type"],
+  },
+  karpenter_voluntary_disruption_consolidation_timeouts_total: {
+    help: "Searches that ended before every node was judged, since pods wanted a node; the others are asked about again.",
+    labels: ["consolidation_type"],
+  },
   karpenter_pods_eviction_requests_total: { help: "Evictions asked for, by the answer's code.", labels: ["code"] },
   karpenter_pods_disruption_initiated_total: {
     help: "Pods on nodes when these began to be taken away, by reason.",

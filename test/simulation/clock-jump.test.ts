@@ -8,7 +8,6 @@ import { noticing } from "./parts.ts";
 const story = `
 title: A clock jumps while replacements come
 until: 30m
-controller: { disruption: true }
 cluster:
   manifests:
     - apiVersion: fettle.dev/v1alpha1

@@ -1,4 +1,4 @@
-// Every story of repair with a controller that dies in the middle of it: while something is borne or held, as an action
+// Every story of repair, reboots too, with a controller that dies in the middle of it: while something is borne or held, as an action
 // is written, and while a node goes. Whoever comes next finishes it: what the story says of its end, and of what must not
 // have happened before, still holds, and so does all that must hold in every run.
 
@@ -13,7 +13,7 @@ import { durationMs, type Entry, type Expectation, type Scenario } from "../../s
 import { parts } from "./parts.ts";
 
 const folder = join(import.meta.dirname, "../../scenarios");
-const stories = readdirSync(folder).filter(name => /^repair-.*\.yaml$/.test(name));
+const stories = readdirSync(folder).filter(name => /^(repair|reboot)-.*\.yaml$/.test(name));
 const deathsAStory = 4;
 /** After the moment that was chosen. */
 const writesMax = 4;

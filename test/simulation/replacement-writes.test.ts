@@ -19,7 +19,6 @@ function drifts({ pool = "", readinessTTL = "15m", meanwhile = "", expect: more 
   return `
 title: The only node of a pool drifts, and the controller dies at one of its writes
 until: 1h
-controller: { disruption: true }
 cluster:
   manifests:
     - apiVersion: fettle.dev/v1alpha1

@@ -49,8 +49,8 @@ describe.each(files.filter(file => !large.includes(file)))("%s", file => {
 
   // What stands is compared with what is decided from scratch after every turn above; here, where that would be most of
   // the work, after every tenth.
-  test.each([2, 3])("holds in another order of events (seed %i)", async seed => {
-    const { verdict } = await simulate(scenario, { ...noticing, seed, verifyEvery: 10 });
+  test("holds in another order of events", async () => {
+    const { verdict } = await simulate(scenario, { ...noticing, seed: 2, verifyEvery: 10 });
     expect(verdict.problems).toEqual([]);
   });
 });

@@ -16,7 +16,6 @@ function lowered(): Story {
   return {
     scenario: story({
       until: "30m",
-      controller: { disruption: true },
       cluster: { manifests: [{ ...web, spec: { ...(web["spec"] as object), disruption: disruption("3") } }] },
       timeline: [
         changed("10m", { template: { metadata: { labels: { image: "two" } } } }),
