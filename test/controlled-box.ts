@@ -4,7 +4,7 @@
 import { apiVersionOf, type KubeObject, type Manifest, type Resource } from "../src/api/meta.ts";
 import { type Controller, type ControllerOptions, startController } from "../src/control/controller.ts";
 import type { Feed, KubeApi } from "../src/control/ports.ts";
-import { usualControllers, type JournalEntry } from "../src/decide/decision.ts";
+import { controllers, type JournalEntry } from "../src/decide/decision.ts";
 import { rules } from "../src/decide/rules.ts";
 import { Reflector } from "../src/kube/reflector.ts";
 import { simulatedProvider } from "../src/provider/simulated.ts";
@@ -44,7 +44,7 @@ export class ControlledBox {
       provider: simulatedProvider({ api, clock, feed }),
       rules,
       settings: { cluster: "box", dryRun: false, foreignClaims: "ignore" },
-      controllers: new Set(usualControllers),
+      controllers: new Set(controllers),
       leadership: leading(1),
       journal: entry => this.journal.push(entry),
       ...options,

@@ -393,6 +393,18 @@ describe("a plan whose replacement has come", () => {
     expect(world.decide(judgeAgain, "plan", at("1h")).commands).toEqual([]);
   });
 
+  test("is judged as it was made: what was launched for a pod that no other takes is left to it", async () => {
+    const world = planned().node("c", { cpu: 8 });
+    const needs = {
+      spec: { containers: [{ name: "c", resources: { requests: { cpu: "2" } } }], nodeSelector: { is: "special" } },
+    };
+    world.pods(aPod("x", { on: "a", needs }), running("w", "a", "2"));
+    labelled(world, "r");
+    world.picture.put("action", waiting);
+    await world.run();
+    expect(world.told("a")).toEqual({ a: "c r" });
+  });
+
   test("and before that its pods keep the room that they may need on nodes that are there", async () => {
     const world = planned();
     world.picture.put("claim", aClaim("r", { pool: "p", resourceVersion: "2", stage: "launched" }));

@@ -7,7 +7,7 @@ import { ApiError, type Status } from "../src/api/status.ts";
 import { type Controller, type ControllerOptions, startController } from "../src/control/controller.ts";
 import type { Feed, InstanceProvider, KubeApi } from "../src/control/ports.ts";
 import { nodes } from "../src/control/resources.ts";
-import { type Command, usualControllers, type JournalEntry, nothing, type Rule } from "../src/decide/decision.ts";
+import { type Command, controllers, type JournalEntry, nothing, type Rule } from "../src/decide/decision.ts";
 import { repairStatements } from "../src/provider/repair-statements.ts";
 import { aProvider } from "./builders.ts";
 import { ManualClock } from "./kube/manual-clock.ts";
@@ -230,7 +230,7 @@ export class ScriptedShell {
       provider: scriptedProvider(),
       rules,
       settings: { cluster: "test", dryRun: false, foreignClaims: "ignore" },
-      controllers: new Set(usualControllers),
+      controllers: new Set(controllers),
       leadership: this.leadership,
       journal: entry => this.journal.push(entry),
       ...rest,

@@ -9,7 +9,7 @@ import { safetyPolicies } from "../src/api/safety-policy.ts";
 import type { Controller, ControllerOptions } from "../src/control/controller.ts";
 import { definitions } from "../src/control/definitions.ts";
 import { leases, nodes } from "../src/control/resources.ts";
-import { usualControllers } from "../src/decide/decision.ts";
+import { controllers } from "../src/decide/decision.ts";
 import { ControlledBox } from "./controlled-box.ts";
 import { definitionOf } from "./definition-of.ts";
 
@@ -37,7 +37,7 @@ export class Ward {
 
   constructor({ box = new ControlledBox(), ...options }: Options = {}) {
     this.box = box;
-    this.controller = box.start({ controllers: new Set(usualControllers), ...options });
+    this.controller = box.start({ controllers: new Set(controllers), ...options });
   }
 
   async open(replicas = 6): Promise<void> {

@@ -48,9 +48,11 @@ export const backends: readonly Backend[] = [
 
 // So few that a test can make a version expire.
 const changeCountMax = 64;
+// So few that most of what is read or changed was kept as bytes.
+const parsedObjectCountMax = 2;
 
 function newBox({ controllers }: { controllers: boolean }): ApiServer {
-  const store = { history: { changeCountMax } };
+  const store = { history: { changeCountMax }, parsedObjectCountMax };
   return clusterInTheBox({ clock: systemClock, random: seededRandom(1), controllers, store });
 }
 

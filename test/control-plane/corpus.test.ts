@@ -4,8 +4,6 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { crdName } from "../../src/api/crd.ts";
-import { kinds } from "../../src/api/kinds.ts";
 import { nodePools } from "../../src/api/node-pool.ts";
 import { manifestsByChance } from "../corpus/by-chance.ts";
 import { corpus } from "../corpus/corpus.ts";
@@ -17,6 +15,7 @@ import { defaulted, onlineOutcome, servedOutcome, withoutGeneratedName, writtenO
 import { realServer } from "../corpus/real.ts";
 import { unreadable } from "../corpus/yaml.ts";
 import { isUnavailable } from "./binaries.ts";
+import { established } from "./established.ts";
 import { type ControlPlane, controlPlane } from "./start.ts";
 
 describe.skipIf(isUnavailable("etcd", "kube-apiserver", "kubectl"))("on a real API server", () => {
@@ -29,8 +28,7 @@ describe.skipIf(isUnavailable("etcd", "kube-apiserver", "kubectl"))("on a real A
     plane = await controlPlane();
     real = realServer(plane);
     await kubectl(plane, ["create", "-f", join(import.meta.dirname, "../../deploy/crds")]);
-    const names = kinds.map(kind => `crd/${crdName(kind)}`);
-    await kubectl(plane, ["wait", "--for=condition=Established", "--timeout=60s", ...names]);
+    await established(plane);
   });
   afterAll(() => plane.stop());
 

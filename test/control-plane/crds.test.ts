@@ -6,6 +6,7 @@ import { kindOf, kinds } from "../../src/api/kinds.ts";
 import type { Manifest } from "../../src/api/meta.ts";
 import { applyDefaults } from "../../src/api/schema/defaults.ts";
 import { isUnavailable } from "./binaries.ts";
+import { established } from "./established.ts";
 import { sharedControlPlane } from "./shared.ts";
 import type { ControlPlane } from "./start.ts";
 
@@ -36,12 +37,7 @@ describe.skipIf(isUnavailable("etcd", "kube-apiserver", "kubectl"))("on a real A
     const stream = kinds.map(kind => crdYaml(customResourceDefinition(kind))).join("---\n");
     // Server-side: other suites may be installing the same ones at this moment.
     await kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], stream);
-    await kubectl([
-      "wait",
-      "--for=condition=Established",
-      "--timeout=60s",
-      ...kinds.map(kind => `crd/${crdName(kind)}`),
-    ]);
+    await established(server);
   });
 
   test.each(kinds)(

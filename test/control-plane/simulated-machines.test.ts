@@ -12,6 +12,7 @@ import type { Node } from "../../src/sim/world/objects.ts";
 import { nodeResource } from "../../src/sim/world/resources.ts";
 import { defaultRef, launchOf } from "../simulated-cloud.ts";
 import { isUnavailable } from "./binaries.ts";
+import { established } from "./established.ts";
 import { type ControlPlane, controlPlane } from "./start.ts";
 import { realSide, type Side } from "./world/side.ts";
 
@@ -38,7 +39,7 @@ describe.skipIf(isUnavailable("etcd", "kube-apiserver", "kubectl"))("simulated m
     plane = await controlPlane();
     const apply = (object: object) => plane.kubectl(["apply", "-f", "-"], JSON.stringify(object));
     await apply(customResourceDefinition(simulatedNodeClasses));
-    await plane.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"]);
+    await established(plane);
     const spec = { ...times, ...sickly };
     await apply({
       apiVersion: "fettle.dev/v1alpha1",

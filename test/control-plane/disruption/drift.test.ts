@@ -37,7 +37,7 @@ describe.skipIf(isMissing)("a drifted pool on a real control plane", () => {
 
   beforeAll(async () => {
     cluster = await installed();
-    replicas = await KilledReplicas.start(cluster, "--controllers=*,disruption");
+    replicas = await KilledReplicas.start(cluster);
     stage = new Stage(replicas.world(900_000), "drifted");
     await stage.open();
     await wideCaps(stage, "0s");

@@ -10,6 +10,7 @@ import type { FettleProcess } from "../../spine/fettle-process.ts";
 import { processWorld } from "../../spine/process-world.ts";
 import { Stage, type World } from "../../spine/world.ts";
 import { wideCaps } from "../repair/sick.ts";
+import { established } from "../established.ts";
 import { controllerUser, type Installed, installed, isMissing, succeed } from "../spine/installed.ts";
 import { clusterVersionKind, clusterVersions, machineChecks, machineKinds, machines } from "./openshift.ts";
 import { aStranger, type Stranger } from "./stranger.ts";
@@ -45,9 +46,7 @@ describe.skipIf(isMissing)("health checks on OpenShift", () => {
 
   async function kubectl(items: readonly Manifest[], ...args: readonly string[]): Promise<void> {
     await succeed(cluster.plane, args, JSON.stringify({ apiVersion: "v1", kind: "List", items }));
-    if (args[0] === "apply") {
-      await succeed(cluster.plane, ["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]);
-    }
+    if (args[0] === "apply") await established(cluster.plane);
   }
 
   async function aWard(name: string): Promise<{ ward: Ward; sick: string; late: string }> {

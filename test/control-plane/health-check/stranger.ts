@@ -11,6 +11,7 @@ import type { Connection } from "../../../src/kube/client.ts";
 import { systemClock } from "../../../src/kube/system-clock.ts";
 import { addressOf, connectTo } from "../../contract/backends.ts";
 import { definitionOf } from "../../definition-of.ts";
+import { established } from "../established.ts";
 import { succeed } from "../spine/installed.ts";
 import type { ControlPlane } from "../start.ts";
 
@@ -63,7 +64,7 @@ export async function aStranger(plane: ControlPlane): Promise<Stranger> {
     ["apply", "--server-side", "-f", "-"],
     JSON.stringify({ apiVersion: "v1", kind: "List", items }),
   );
-  await succeed(plane, ["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]);
+  await established(plane);
   const made = await succeed(plane, ["create", "token", account.name, "-n", account.namespace, "--duration=1h"]);
   return new Stranger(connectTo({ ...addressOf(plane), token: made.trim() }));
 }

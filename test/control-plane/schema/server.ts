@@ -16,6 +16,7 @@ export type Verdict = {
 };
 
 type Body = Record<string, unknown>;
+type Column = { name: string; type: string; jsonPath: string };
 type Answer = { status: number; body: Body; warnings: string[] };
 type Status = { message?: string; details?: { causes?: Partial<Finding>[] } };
 
@@ -25,17 +26,23 @@ const establishedWithinMs = 30_000;
 export class SchemaServer {
   readonly #address: ControlPlaneAddress;
   readonly #agent: Agent;
+  #changes = 0;
 
   constructor(address: ControlPlaneAddress) {
     this.#address = address;
     this.#agent = new Agent({ connect: { ca: Buffer.from(address.caData, "base64").toString() } });
   }
 
-  async send(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<Answer> {
+  async send(
+    method: "GET" | "POST" | "PUT" | "DELETE",
+    path: string,
+    body?: unknown,
+    accept = "application/json",
+  ): Promise<Answer> {
     const response = await request(`${this.#address.url}${path}`, {
       method,
       dispatcher: this.#agent,
-      headers: { authorization: `Bearer ${this.#address.token}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${this.#address.token}`, "content-type": "application/json", accept },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const warning = response.headers["warning"] ?? [];
@@ -47,30 +54,34 @@ export class SchemaServer {
     };
   }
 
-  /** Creates the CRD, or gives an existing one this schema, and waits until objects of it are served. */
+  /**
+   * Creates the CRD, or gives an existing one this schema, and waits until it is what objects are judged by: the server
+   * takes a change up a moment after it has answered. A column of this change's own, served along with its schema, tells.
+   */
   async serve(kind: string, schema: Schema): Promise<void> {
     const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    const crd = crdOf(kind, schema);
+    this.#changes += 1;
+    const column = `change-${this.#changes}`;
+    const crd = crdOf(kind, schema, [{ name: column, type: "string", jsonPath: ".metadata.name" }]);
     const made = await this.send("POST", crds, crd);
     if (made.status === 409) {
       const { body } = await this.send("GET", `${crds}/${crd.metadata.name}`);
       const put = await this.send("PUT", `${crds}/${crd.metadata.name}`, { ...body, spec: crd.spec });
       if (put.status !== 200) throw new Error(JSON.stringify(put.body));
     } else if (made.status !== 201) throw new Error(JSON.stringify(made.body));
-    await this.#until(async () => (await this.send("GET", pathOf(kind))).status === 200, `${kind} is served`);
+    await this.#until(async () => (await this.#columns(kind)).includes(column), `${kind} is served as it was changed`);
   }
 
-  /** Asks again until it holds: the server takes a changed schema up a moment after it has answered. */
+  async #columns(kind: string): Promise<string[]> {
+    const { body } = await this.send("GET", pathOf(kind), undefined, "application/json;as=Table;v=v1;g=meta.k8s.io");
+    return ((body["columnDefinitions"] ?? []) as { name: string }[]).map(({ name }) => name);
+  }
+
   async #until(holds: () => Promise<boolean>, what: string): Promise<void> {
     for (let waited = 0; !(await holds()); waited += 50) {
       if (waited > establishedWithinMs) throw new Error(`the server never got to: ${what}`);
       await new Promise(resolve => setTimeout(resolve, 50));
     }
-  }
-
-  async settled(kind: string, probe: unknown, refused: boolean): Promise<void> {
-    const holds = async () => ((await this.create(kind, probe)).object === undefined) === refused;
-    await this.#until(holds, `a new schema of ${kind}`);
   }
 
   /** The verdict on a new object; nothing is stored. */
@@ -120,7 +131,7 @@ function pathOf(kind: string): string {
   return `/apis/${group}/v1/${kind.toLowerCase()}s`;
 }
 
-function crdOf(kind: string, schema: Schema) {
+function crdOf(kind: string, schema: Schema, additionalPrinterColumns: readonly Column[] = []) {
   const plural = `${kind.toLowerCase()}s`;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
@@ -130,7 +141,9 @@ function crdOf(kind: string, schema: Schema) {
       group,
       scope: "Cluster",
       names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List` },
-      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+      versions: [
+        { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema }, additionalPrinterColumns },
+      ],
     },
   };
 }

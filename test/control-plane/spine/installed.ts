@@ -8,6 +8,7 @@ import { addressOf, connectTo } from "../../contract/backends.ts";
 import { buildFettle, fettle, FettleProcess, writeKubeconfig } from "../../spine/fettle-process.ts";
 import { quickMachines } from "../../spine/process-world.ts";
 import { isUnavailable } from "../binaries.ts";
+import { established } from "../established.ts";
 import { type ControlPlane, controlPlane } from "../start.ts";
 import { readRequests, type Request } from "./requests.ts";
 
@@ -89,7 +90,7 @@ async function apply(plane: ControlPlane): Promise<readonly Manifest[]> {
   const { items } = JSON.parse(await fettle("install", "--provider=simulated", "-o", "json")) as { items: Manifest[] };
   const wanted = { apiVersion: "v1", kind: "List", items: items.filter(({ kind }) => kind !== "Deployment") };
   await succeed(plane, ["apply", "--server-side", "-f", "-"], JSON.stringify(wanted));
-  await succeed(plane, ["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]);
+  await established(plane);
   return items;
 }
 
