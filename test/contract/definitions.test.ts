@@ -25,6 +25,8 @@ const version = (name: string, properties: JsonObject, more: JsonObject = {}): J
   ...more,
 });
 const first = { a: text, b: text, kind: { type: "string", default: "one" } };
+/** Seen when an object is read, so that a change which nothing else shows is waited for as well. */
+const told = { told: { type: "string", default: "yes" } };
 const second = { b: text, c: text, kind: { type: "string", default: "two" } };
 
 const definition = {
@@ -73,7 +75,7 @@ const life: readonly Step[] = [
   ...everywhere,
   [
     "the other is stored from now on",
-    change(version("v1", first, { storage: false }), version("v2", second, { storage: true })),
+    change(version("v1", { ...first, ...told }, { storage: false }), version("v2", second, { storage: true })),
   ],
   ...everywhere,
   ["nothing changed, and yet written anew", patch(things("v1", "a"), {})],
