@@ -184,6 +184,19 @@ describe("a pod on its node", () => {
     expect(await exists(box)).toBe(false);
   });
 
+  test("that stops tells how it ended only if a finalizer keeps it: else nobody could read it", async () => {
+    const box = await oneNode();
+    await box.create(podResource, { metadata: { name: "one" }, spec: onA() });
+    await box.create(podResource, { metadata: { name: "held", finalizers: ["test/hold"] }, spec: onA() });
+    await box.run(10);
+    await box.delete(podResource, "one");
+    await box.delete(podResource, "held");
+    await box.run(5);
+    expect(await exists(box)).toBe(false);
+    const told = box.journal.filter(line => line.includes('"phase":"Succeeded"')).map(line => line.split(" ", 4)[3]);
+    expect(new Set(told)).toEqual(new Set(["default/held"]));
+  });
+
   test("that does not stop is killed when its grace is over", async () => {
     const box = await oneNode();
     const annotations = { "fettle.dev/simulate": "stop=Never" };

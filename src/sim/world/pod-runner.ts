@@ -2,7 +2,7 @@
 
 import type { Random } from "../random.ts";
 import type { Change } from "./mirror.ts";
-import { isDeleting, keyOf, type Pod } from "./objects.ts";
+import { hasEnded, isDeleting, keyOf, type Pod } from "./objects.ts";
 import type { NodePicture } from "./picture.ts";
 import {
   endedStatus,
@@ -116,9 +116,8 @@ export class PodRunner {
         await this.#write(pod, endedStatus(pod, exitCode, now));
         return;
       case "stop":
-        if (pod.status.phase !== "Succeeded" && pod.status.phase !== "Failed") {
-          await this.#write(pod, endedStatus(pod, exitCode, now));
-        }
+        // Whom nobody holds is gone at the same instant: how it ended could not be read.
+        if (!hasEnded(pod) && isHeld(pod)) await this.#write(pod, endedStatus(pod, exitCode, now));
         await this.#picture.pods.delete(pod, { gracePeriodSeconds: 0 });
     }
   }
@@ -128,6 +127,10 @@ export class PodRunner {
     const body = { metadata: { uid: pod.metadata.uid }, status };
     await this.#picture.pods.patch(pod, { type: "strategic", body }, { subresource: "status" });
   }
+}
+
+function isHeld({ metadata }: Pod): boolean {
+  return (metadata.finalizers?.length ?? 0) > 0;
 }
 
 function podIPOf({ status }: Pod): string | undefined {

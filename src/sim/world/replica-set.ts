@@ -10,11 +10,15 @@ import { type ControllerOptions, controllerWorker } from "./workload-controller.
 import type { Worker } from "./worker.ts";
 
 const burst = 500;
+/** How long its counts are gathered: a pod that goes, one in its place, and that one ready are told together. */
+const tellMs = 2000;
 const deletionCost = "controller.kubernetes.io/pod-deletion-cost";
 
 export function replicaSetController(picture: Picture, options: ControllerOptions = {}): Worker {
   const { replicaSets, pods } = picture;
-  const sync = (owner: ReplicaSet) => syncReplicaSet(picture, owner);
+  const untold = new Untold();
+  const sync = (owner: ReplicaSet) => syncReplicaSet(picture, owner, untold);
+  replicaSets.onChange(({ object, isGone }) => isGone && untold.forget(object));
   return controllerWorker(
     picture,
     { kind: "ReplicaSet", owners: replicaSets, dependents: [pods], sync, isSaidAtOnce: true },
@@ -22,13 +26,34 @@ export function replicaSetController(picture: Picture, options: ControllerOption
   );
 }
 
-async function syncReplicaSet(picture: Picture, replicaSet: ReplicaSet): Promise<number | undefined> {
+/** Since when what a replica set says of itself is not what is. Nobody decides by it but a roll-out, which takes its time. */
+class Untold {
+  readonly #sinceByUid = new Map<string, number>();
+
+  /** When its status is to be written: at once if something new is asked of it. */
+  tellAt({ metadata, status }: ReplicaSet, now: number): number {
+    if (status.observedGeneration !== metadata.generation) return now;
+    const since = this.#sinceByUid.get(metadata.uid) ?? now;
+    this.#sinceByUid.set(metadata.uid, since);
+    return since + tellMs;
+  }
+
+  forget({ metadata }: ReplicaSet): void {
+    this.#sinceByUid.delete(metadata.uid);
+  }
+}
+
+async function syncReplicaSet(picture: Picture, replicaSet: ReplicaSet, untold: Untold): Promise<number | undefined> {
   const { uid } = replicaSet.metadata;
   if (!isDeleting(replicaSet)) await scale(picture, replicaSet);
   const now = picture.clock.now();
   const all = picture.podsByController.of(uid);
   const { status, wakeAt } = statusOf(replicaSet, all, now);
-  if (!deepEqual(status, replicaSet.status)) await picture.replicaSets.updateStatus(replicaSet, status);
+  const isTold = deepEqual(status, replicaSet.status);
+  const tellAt = isTold ? now : untold.tellAt(replicaSet, now);
+  if (tellAt > now) return Math.min(tellAt, wakeAt ?? tellAt);
+  untold.forget(replicaSet);
+  if (!isTold) await picture.replicaSets.updateStatus(replicaSet, status);
   return wakeAt;
 }
 

@@ -147,6 +147,41 @@ describe("a deployment", () => {
   });
 });
 
+test("a replica set replaces a pod at once, and tells nothing where all is as before when it would", async () => {
+  const box = new LivingBox({ times: { start: [1000, 1000], stop: [500, 500] } });
+  box.join("node-0");
+  await box.run(10);
+  await box.create(deploymentResource, { metadata: { name: "web" }, spec: spec("web", { replicas: 4 }) });
+  await box.run(30);
+  const [first] = await box.list<Pod>(podResource);
+  const before = box.journal.length;
+  await box.delete(podResource, first?.metadata.name ?? "");
+  await box.run(0.2);
+  expect((await box.list<Pod>(podResource)).filter(isActive)).toHaveLength(4);
+  await box.run(1.5);
+  expect((await box.list<Pod>(podResource)).filter(isReady)).toHaveLength(4);
+  await box.run(30);
+  // All is as it was, so that nothing is to be told at all.
+  const told = box.journal.slice(before).filter(line => / (replicasets|deployments)\.apps /.test(line));
+  expect(told).toEqual([]);
+});
+
+test("a replica set that has fewer pods ready than it says tells so within seconds, and at once what is newly asked", async () => {
+  const box = await cluster();
+  await box.create(deploymentResource, { metadata: { name: "web" }, spec: spec("web", { replicas: 4 }) });
+  await box.run(30);
+  const status = async () => (await box.list<ReplicaSet>(replicaSetResource))[0]?.status;
+  expect(await status()).toMatchObject({ replicas: 4, readyReplicas: 4 });
+  box.world.kubelets.halt("node-0");
+  await box.run(55);
+  const ready = (await box.list<Pod>(podResource)).filter(isReady).length;
+  expect(ready).toBeLessThan(4);
+  expect(await status()).toMatchObject({ replicas: 4, readyReplicas: ready });
+  await box.patch(deploymentResource, "web", { spec: { replicas: 5 } });
+  await box.run(0.1);
+  expect(await status()).toMatchObject({ replicas: 5, observedGeneration: 2 });
+});
+
 test("of too many pods those go first that have come least far, then the youngest on the fullest node", () => {
   const pod = (name: string, nodeName: string, phase: string, minute = 0, annotations = {}) =>
     ({
