@@ -7,7 +7,7 @@ import { atOnce, type Effort } from "./effort.ts";
 import { isBare, type Kind, kindSignature } from "./kind.ts";
 import { type Lane, lanesOf, thinned } from "./lanes.ts";
 import type { Picture } from "./picture.ts";
-import { type Amounts, readAmounts } from "./resources.ts";
+import { type Amounts, readAmounts, usualRequests } from "./resources.ts";
 import { SizeTable } from "./sizes.ts";
 import { sortedInSlices } from "./sliced-sort.ts";
 
@@ -82,6 +82,8 @@ export class Pending {
   /** The kind of the last pod that asked for nothing special, and its namespace. */
   #bare: Kind | undefined;
   #bareNamespace: string | undefined;
+  /** By the texts of what they ask for, CPU first: rows. */
+  readonly #rowsByCpu = new Map<string, Map<string, number>>();
   /** Classes of more than one pod, until these are in order. */
   readonly #several: PodClass[] = [];
   readonly #limitByCount = new Map<Count, HostLimit>();
@@ -107,10 +109,8 @@ export class Pending {
   }
 
   #add(pod: Pod): void {
-    const { space } = this.#picture;
     const kind = this.#kindOf(pod);
-    const row = this.table.row(readAmounts(pod, space, this.#scratch));
-    if (space.names.length > this.#scratch.length) this.#scratch = new Float64Array(space.names.length);
+    const row = this.#rowOf(pod);
     const size = this.sizes[row];
     if (size === undefined) {
       this.sizes.push(new Size(this.table, row, { kind, pods: [pod] }));
@@ -119,6 +119,31 @@ export class Pending {
     const known = size.classOf(kind);
     if (known === undefined) size.add({ kind, size, pods: [pod], isInOrder: true, floor: 0 });
     else this.#join(known, pod);
+  }
+
+  // As long as there are few sizes each is read once: the texts of the two amounts that most pods ask for tell it.
+  #rowOf(pod: Pod): number {
+    const requests = this.table.count <= measuredMax ? usualRequests(pod) : undefined;
+    if (requests === undefined) return this.#readRow(pod);
+    const { cpu = "", memory = "" } = requests;
+    let rows = this.#rowsByCpu.get(cpu);
+    if (rows === undefined) {
+      rows = new Map();
+      this.#rowsByCpu.set(cpu, rows);
+    }
+    let row = rows.get(memory);
+    if (row === undefined) {
+      row = this.#readRow(pod);
+      rows.set(memory, row);
+    }
+    return row;
+  }
+
+  #readRow(pod: Pod): number {
+    const { space } = this.#picture;
+    const row = this.table.row(readAmounts(pod, space, this.#scratch));
+    if (space.names.length > this.#scratch.length) this.#scratch = new Float64Array(space.names.length);
+    return row;
   }
 
   #join(one: PodClass, pod: Pod): void {

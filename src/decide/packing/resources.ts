@@ -151,6 +151,14 @@ export function readAmounts(pod: Pod, space: ResourceSpace, scratch: Amounts): A
   return scratch;
 }
 
+/** What a pod asks for by its one container, if that is nothing but CPU and memory. */
+export function usualRequests(pod: Pod): ResourceList | undefined {
+  if (!isSimple(pod)) return undefined;
+  const requests = pod.spec.containers[0]?.resources?.requests;
+  for (const name in requests) if (name !== "cpu" && name !== "memory") return undefined;
+  return requests;
+}
+
 /** A text that is equal for pods that ask for the same, cheap to make; unequal texts may still mean the same. */
 export function amountsSignature({ spec, status }: Pod): string {
   const [only] = spec.containers;

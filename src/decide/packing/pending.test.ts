@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import type { Pod } from "../../api/pod.ts";
+import { pictureOf } from "./build.ts";
+import { pendingOf } from "./pending.ts";
+import { emptyProblem } from "./problem.ts";
+import { aPod } from "./test-worlds.ts";
+
+/** The pods that are of one size, and what each of them asks for. */
+function sizesOf(pods: readonly Pod[]): Record<string, Record<string, string>> {
+  const picture = pictureOf({ ...emptyProblem, pods });
+  const { sizes } = pendingOf(picture, pods);
+  const named = sizes.map(({ classes, amounts }) => {
+    const names = classes.flatMap(one => one.pods.map(({ metadata }) => metadata.name));
+    return [names.sort().join(" "), picture.space.list(amounts)] as const;
+  });
+  return Object.fromEntries(named);
+}
+
+describe("pods are of one size", () => {
+  test.each<[string, Pod, Pod]>([
+    ["that ask in the same words", aPod("a"), aPod("b")],
+    ["that ask in other words", aPod("a", { requests: { cpu: "1" } }), aPod("b", { requests: { cpu: "1000m" } })],
+    [
+      "that ask in another order",
+      aPod("a", { requests: { cpu: "1", memory: "1Gi" } }),
+      aPod("b", { requests: { memory: "1Gi", cpu: "1" } }),
+    ],
+  ])("%s", (_, a, b) => {
+    expect(Object.keys(sizesOf([a, b]))).toEqual(["a b"]);
+  });
+
+  test.each<[string, Pod]>([
+    ["another amount of CPU", aPod("b", { requests: { cpu: "2", memory: "1Gi" } })],
+    ["another amount of memory", aPod("b", { requests: { cpu: "1", memory: "2Gi" } })],
+    ["no memory", aPod("b", { requests: { cpu: "1" } })],
+    ["no CPU", aPod("b", { requests: { memory: "1Gi" } })],
+    ["something else too", aPod("b", { requests: { cpu: "1", memory: "1Gi", "example.com/gpu": "1" } })],
+    ["overhead", aPod("b", { requests: { cpu: "1", memory: "1Gi" }, overhead: { cpu: "1" } })],
+  ])("but not one that asks for %s", (_, b) => {
+    const a = aPod("a", { requests: { cpu: "1", memory: "1Gi" } });
+    expect(Object.keys(sizesOf([a, b, { ...b, metadata: { name: "c" } }]))).toEqual(["a", "b c"]);
+  });
+
+  test("each of which is what its pods ask for, however many there are", () => {
+    const pods = Array.from({ length: 4_000 }, (_, index) =>
+      aPod(`${index}`, { requests: { cpu: `${(index % 2_000) + 1}m`, memory: "1Ki" } }),
+    );
+    const sizes = sizesOf(pods);
+    expect(Object.keys(sizes)).toHaveLength(2_000);
+    for (const [names, asked] of Object.entries(sizes)) {
+      const [first, second] = names
+        .split(" ")
+        .map(Number)
+        .sort((a, b) => a - b) as [number, number];
+      expect(second - first).toBe(2_000);
+      const cpu = first + 1;
+      expect(asked).toEqual({ cpu: cpu % 1000 === 0 ? `${cpu / 1000}` : `${cpu}m`, memory: "1024", pods: "1" });
+    }
+  });
+});
