@@ -96,6 +96,8 @@ export class Dispatch {
     const { counts, journal } = this.#options;
     const errands: Errand[] = [];
     for (const { rule, subject, decision } of standing) {
+      // Nearly all of them, and nothing is to be taken back either.
+      if (decision.commands.length === 0 && this.#shown.size === 0) continue;
       const shown: Command[] = [];
       for (const command of decision.commands) {
         const hold = this.#hold(command);

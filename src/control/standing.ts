@@ -20,7 +20,8 @@ export type Replaced = {
 const unchanged: Replaced = { refused: [], lifted: [], proposalsChanged: false };
 
 export class StandingDecisions {
-  readonly #standingByKey = new Map<string, Standing>();
+  /** By rule, then by subject: most look-ups find nothing, and make no key for it. */
+  readonly #standingByRule = new Map<string, Map<Subject, Standing>>();
   readonly #proposing = new Map<string, Standing>();
   readonly #refusing = new Map<Subject, Map<string, readonly Refusal[]>>();
   readonly #wakes = new Wakes<string>();
@@ -30,22 +31,25 @@ export class StandingDecisions {
   }
 
   get(rule: string, subject: Subject): Decision | undefined {
-    return this.#standingByKey.get(keyOf({ rule, subject }))?.decision;
+    return this.#standingByRule.get(rule)?.get(subject)?.decision;
   }
 
-  all(): Iterable<Standing> {
-    return this.#standingByKey.values();
+  *all(): Iterable<Standing> {
+    for (const bySubject of this.#standingByRule.values()) yield* bySubject.values();
   }
 
   replace(judged: Judged, decision: Decision): Replaced {
-    const key = keyOf(judged);
-    const before = this.#standingByKey.get(key)?.decision;
+    const { rule, subject } = judged;
+    const before = this.get(rule, subject);
     const isNothing = isEmpty(decision);
     // Most rules have nothing to say of most subjects, however often they are asked.
     if (isNothing && before === undefined) return unchanged;
-    const standing = { ...judged, decision };
-    if (isNothing) this.#standingByKey.delete(key);
-    else this.#standingByKey.set(key, standing);
+    const bySubject = this.#standingByRule.get(rule) ?? new Map<Subject, Standing>();
+    this.#standingByRule.set(rule, bySubject);
+    const key = keyOf(judged);
+    const standing = { rule, subject, decision };
+    if (isNothing) bySubject.delete(subject);
+    else bySubject.set(subject, standing);
     if (decision.proposals.length > 0) this.#proposing.set(key, standing);
     else this.#proposing.delete(key);
     this.#wakes.set(key, decision.wakeAt);
@@ -57,8 +61,7 @@ export class StandingDecisions {
 
   /** Whose instant to look again has come. */
   due(now: Instant): Judged[] {
-    // A key in the heap has a decision: it is taken out with it.
-    return this.#wakes.take(now).flatMap(key => this.#standingByKey.get(key) ?? []);
+    return this.#wakes.take(now).map(judgedOf);
   }
 
   *proposals(): Iterable<ProposalOf> {
@@ -74,7 +77,7 @@ export class StandingDecisions {
   }
 
   clear(): void {
-    this.#standingByKey.clear();
+    this.#standingByRule.clear();
     this.#proposing.clear();
     this.#refusing.clear();
     this.#wakes.clear();
@@ -109,6 +112,12 @@ export class StandingDecisions {
 
 function keyOf({ rule, subject }: Judged): string {
   return `${rule} ${subject}`;
+}
+
+/** Names of rules are one word. */
+function judgedOf(key: string): Judged {
+  const end = key.indexOf(" ");
+  return { rule: key.slice(0, end), subject: key.slice(end + 1) as Subject };
 }
 
 function isEmpty({ commands, proposals, refusals, notices, wakeAt }: Decision): boolean {

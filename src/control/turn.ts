@@ -273,7 +273,8 @@ export class Turns {
     this.#safety.observe(seen, {
       picture,
       now,
-      isSick: (one, condition) => isSickInPool(one, condition) || isSickByCheck(one, condition, picture),
+      isSick: (one, condition) =>
+        isSickInPool(one, condition) || (checks.length > 0 && isSickByCheck(one, condition, picture)),
       checks,
     });
     const isOverdue = seen.after !== undefined && isOverdueIn(picture, seen.after, now);

@@ -9,7 +9,7 @@ import type { IsSick, NodeSeen } from "./correlated.ts";
 import { ownClaimOf } from "./own-node.ts";
 import { hasBeenReady, readyBy } from "./readiness.ts";
 import type { Health, Remembered, Sight } from "./remembered.ts";
-import { rulesFor, rulesWithoutPool, rulingOn } from "./repair-policy.ts";
+import { type RepairRules, rulesFor, rulesWithoutPool, rulingOn } from "./repair-policy.ts";
 import { ConditionMemory } from "./sickness-history.ts";
 
 type Looking = { readonly picture: Picture; readonly now: Instant };
@@ -54,12 +54,19 @@ export class RepairMemory implements Remembered {
 
 /** What outbreaks and settling look at: sick by the pool's word; a node that has not been Ready yet only boots. */
 export function sickIn(picture: Picture): IsSick {
+  // Asked of each of a node's conditions in turn.
+  let last: { readonly node: NodeView; readonly rules: RepairRules | undefined } | undefined;
   return (node, condition) => {
-    const claim = ownClaimOf(node, picture);
-    if (claim !== undefined && !hasBeenReady(claim, node)) return false;
-    const rules = (claim && rulesFor(claim, picture)) ?? rulesWithoutPool(picture.provider);
-    return rulingOn(condition, rules) !== undefined;
+    if (last?.node !== node) last = { node, rules: rulesInForce(node, picture) };
+    return last.rules !== undefined && rulingOn(condition, last.rules) !== undefined;
   };
+}
+
+/** Undefined: none, while it has not been Ready. */
+function rulesInForce(node: NodeView, picture: Picture): RepairRules | undefined {
+  const claim = ownClaimOf(node, picture);
+  if (claim !== undefined && !hasBeenReady(claim, node)) return undefined;
+  return (claim && rulesFor(claim, picture)) ?? rulesWithoutPool(picture.provider);
 }
 
 /** Whether it should have been Ready for the first time by now: since then it counts as unhealthy. */

@@ -81,7 +81,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   #asksNobody = false;
 
   constructor(provider: ProviderView, { now = () => 0, ...options }: PictureOptions = {}) {
-    super();
+    super(now);
     this.#provider = provider;
     this.#project = projections(options);
     this.repairUnset = options.repairUnset ?? "on";

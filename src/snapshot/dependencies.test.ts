@@ -173,6 +173,27 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
     ["claim/a", "node/a"],
   ],
   [
+    "a budget over pods elsewhere: of a pool with replicas nobody goes by choice, unless it has drifted",
+    p => {
+      for (const on of ["b", "c", "u"]) p.put("pod", aPod(`api-${on}`, { on, labels: { app: "api" } }));
+      p.put("disruption-budget", aBudget("api"));
+      p.takeDirty();
+      p.put("disruption-budget", aBudget("api", { disruptionsAllowed: 1 }));
+    },
+    ["claim/a", "node/c"],
+  ],
+  [
+    "a budget over pods of one that has drifted: its node too",
+    p => {
+      p.put("pod", aPod("api", { on: "b", labels: { app: "api" } }));
+      p.put("claim", aClaim("b", { pool: "p", conditions: [aCondition("Drifted", "True")] }));
+      p.put("disruption-budget", aBudget("api"));
+      p.takeDirty();
+      p.put("disruption-budget", aBudget("api", { disruptionsAllowed: 1 }));
+    },
+    ["claim/a", "node/b"],
+  ],
+  [
     "how many more a budget lets go: drains that it may hold up",
     p => {
       p.put("disruption-budget", aBudget("web", { disruptionsAllowed: 1 }));
@@ -336,6 +357,23 @@ describe("while a pool has more claims than replicas, it is looked at again afte
     change(picture);
     expect(picture.takeDirty()).toEqual(new Set(expected));
   });
+});
+
+test.each([
+  ["one that is not of age: nobody", "57m", []],
+  ["one that is, by a clock that may have been a little ahead: its node", "59m", ["node/b"]],
+])("a budget over pods of a pool with replicas, on %s", (_, age, expected) => {
+  const expiring = aClaim("b", { pool: "p" });
+  const picture = aWorld({
+    pools: [aPool("p", { spec: { replicas: 3 } })],
+    claims: [{ ...expiring, spec: { ...expiring.spec, expireAfter: "1h" } }],
+    nodes: [aNode("b")],
+    pods: [aPod("web", { on: "b", labels: { app: "web" } })],
+    budgets: [aBudget("web")],
+    now: () => at(age),
+  });
+  picture.put("disruption-budget", aBudget("web", { disruptionsAllowed: 1 }));
+  expect([...picture.takeDirty()]).toEqual(expected);
 });
 
 test("a claim whose instance is not listed is the cluster's affair in all that it says", () => {

@@ -3,8 +3,8 @@
 
 import { isEqual } from "../api/schema/correlate.ts";
 import { nodeOfLease } from "../api/node-health-check-contract.ts";
-import { type Labels, matches } from "../api/selector.ts";
 import { doNotRepairKey, launchRecordKey } from "../api/well-known.ts";
+import { nodesUnder } from "./budget-reads.ts";
 import { isOfEtcd } from "./etcd.ts";
 import type { IndexedPicture } from "./indexed-picture.ts";
 import type { Kind, View } from "./kind.ts";
@@ -261,38 +261,6 @@ const byNeed: ReadonlySet<string> = new Set(["Repair", "Remediation", "Deletion"
 function byBudget(picture: IndexedPicture, change: Change<DisruptionBudgetView>): Subjects {
   const namespaces = new Set(states(change).map(({ namespace }) => namespace));
   return [...draining(picture, pod => namespaces.has(pod.namespace)), ...nodesUnder(picture, change)];
-}
-
-// Only whether it lets any pod go: how many it does changes with every pod that becomes ready.
-function nodesUnder(picture: IndexedPicture, { before, after }: Change<DisruptionBudgetView>): Subject[] {
-  const word = (budget: DisruptionBudgetView | undefined) =>
-    budget && { ...budget, disruptionsAllowed: budget.disruptionsAllowed > 0 };
-  if (isEqual(word(before), word(after))) return [];
-  const isSelecting = isEqual(before?.selector, after?.selector) ? [after] : [before, after];
-  const selectors = isSelecting.flatMap(budget => (budget?.selector === undefined ? [] : [budget.selector]));
-  // Pods of one template have one set of labels between them, which is matched once.
-  const isUnder = once((labels: Labels) => selectors.some(selector => matches(selector, labels)));
-  const names = new Set<string>();
-  let isOverEtcd = false;
-  for (const pod of picture.podsIn((after ?? before)?.namespace ?? "")) {
-    if (!isUnder(pod.labels)) continue;
-    if (pod.nodeName !== undefined) names.add(pod.nodeName);
-    isOverEtcd ||= isOfEtcd(pod);
-  }
-  const nodes = [...names].sort().map((name): Subject => `node/${name}`);
-  return isOverEtcd ? [...nodes, "cluster"] : nodes;
-}
-
-/** Asked once of each: the answer to one object stays the same. */
-function once<K extends object>(ask: (key: K) => boolean): (key: K) => boolean {
-  const answers = new Map<K, boolean>();
-  return key => {
-    const known = answers.get(key);
-    if (known !== undefined) return known;
-    const answer = ask(key);
-    answers.set(key, answer);
-    return answer;
-  };
 }
 
 function byVolumeClaim(picture: IndexedPicture, change: Change<VolumeClaimView>): Subjects {

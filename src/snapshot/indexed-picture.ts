@@ -49,6 +49,12 @@ export class IndexedPicture {
   readonly #attachmentsByNode = new Grouped<AttachmentView>();
   readonly #actions = new ActionIndex();
   readonly #departures = new Departures(this);
+  /** By whose clock changes are seen. */
+  readonly now: () => Instant;
+
+  constructor(now: () => Instant) {
+    this.now = now;
+  }
 
   node(name: string): NodeView | undefined {
     return this.#tables.get("node", name);

@@ -16,10 +16,11 @@ export class InstanceMatches {
   readonly #look: LookUps;
   readonly #claimCountByUid = new Map<string, number>();
   #listedAt: Instant = Number.NEGATIVE_INFINITY;
+  #instances: readonly ListedInstance[] = [];
   #listed: ReadonlyMap<string, ListedInstance> = new Map();
   #listedByClaimUid: ReadonlyMap<string, readonly ListedInstance[]> = new Map();
   #unclaimed = new Ordered<ListedInstance>();
-  #unlisted = new Ordered<ClaimView>();
+  readonly #unlisted = new Ordered<ClaimView>();
 
   constructor(look: LookUps) {
     this.#look = look;
@@ -42,11 +43,16 @@ export class InstanceMatches {
 
   list({ at, instances }: InstanceListView): void {
     this.#listedAt = at;
+    if (!isSameList(this.#instances, instances)) this.#relist(instances);
+    for (const claim of this.#look.claims()) this.#judgeClaim(claim.name, claim);
+  }
+
+  #relist(instances: readonly ListedInstance[]): void {
+    this.#instances = instances;
     this.#listed = new Map(instances.map(instance => [instance.providerID, instance]));
     const byClaimUid = new Map<string, ListedInstance[]>();
     this.#listedByClaimUid = byClaimUid;
     this.#unclaimed = new Ordered();
-    this.#unlisted = new Ordered();
     for (const instance of this.#listed.values()) {
       if (instance.claimUid !== undefined) {
         const others = byClaimUid.get(instance.claimUid);
@@ -55,7 +61,6 @@ export class InstanceMatches {
       }
       this.#judgeInstance(instance);
     }
-    for (const claim of this.#look.claims()) this.#judgeClaim(claim.name, claim);
   }
 
   /** Once the claim can be found by its new providerID and no longer by its old one. */
@@ -91,4 +96,9 @@ export class InstanceMatches {
     if (claim !== undefined && this.isUnlisted(claim)) this.#unlisted.set(name, claim);
     else this.#unlisted.delete(name);
   }
+}
+
+/** A list is made every minute, and a provider that knows that nothing has changed hands out the same instances. */
+function isSameList(before: readonly ListedInstance[], after: readonly ListedInstance[]): boolean {
+  return before.length === after.length && before.every((instance, index) => instance === after[index]);
 }
