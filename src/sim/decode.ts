@@ -74,12 +74,14 @@ type Read = { object: KubeObject; unknown: string[] };
  * copied first, because a patch leaves in its outcome what it did not touch.
  */
 function readChanged(kind: ServedKind, asked: KubeObject, { existing, refused }: Reading): Read {
-  if (existing === undefined) return { object: asked, unknown: readFields(kind, asked, refused) };
+  if (existing === undefined) return { object: asked, unknown: readFields(kind, asked, { refused }) };
   const fields = Object.keys(asked);
   const kept = new Set(fields.filter(field => isKept(kind, field, { asked, existing })));
   const read = {} as KubeObject;
   for (const field of fields) if (!kept.has(field)) setField(read, field, deepCopy(asked[field]));
-  const unknown = readFields(kind, read, refused);
+  // Of its own, since the server writes into it; what lies below is never changed in place.
+  const metadata = kept.delete("metadata") ? { ...existing.metadata } : undefined;
+  const unknown = readFields(kind, read, { metadata, refused });
   const object = {} as KubeObject;
   for (const field of fields) {
     if (kept.has(field)) setField(object, field, existing[field]);
@@ -89,7 +91,7 @@ function readChanged(kind: ServedKind, asked: KubeObject, { existing, refused }:
   return { object, unknown };
 }
 
-const identity: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
+const identity: ReadonlySet<string> = new Set(["apiVersion", "kind"]);
 /** By which schema a part of a custom object was read: another one may read it otherwise. */
 const schemaByPart = new WeakMap<object, Schema>();
 
@@ -100,14 +102,18 @@ function isKept(
 ): boolean {
   if (identity.has(field)) return false;
   const part = existing[field];
+  if (field === "metadata") return asked[field] === part;
   if (rules.decode !== undefined) return deepEqual(asked[field], part);
   return asked[field] === part && typeof part === "object" && part !== null && schemaByPart.get(part) === schema;
 }
 
-/** Returns `unknown field "…"` for each dropped field. */
-function readFields(kind: ServedKind, object: KubeObject, refused: (why: string) => ApiError): string[] {
+type FieldsReading = { metadata?: KubeObject["metadata"] | undefined; refused: (why: string) => ApiError };
+
+/** `metadata` has been read before. Returns `unknown field "…"` for each dropped field. */
+function readFields(kind: ServedKind, object: KubeObject, { metadata, refused }: FieldsReading): string[] {
   const { rules } = kind;
   const unknown = rules.decode === undefined ? readCustom(kind, object, refused) : readOwn(kind, object, refused);
+  if (metadata !== undefined) object.metadata = metadata;
   rules.defaults?.(object);
   return unknown.map(path => `unknown field "${path}"`);
 }

@@ -55,9 +55,9 @@ export class Collection {
     for (const key of this.keys.range("")) yield this.#byKey.get(key) as StoredObject; // both hold the same keys
   }
 
-  set(key: string, stored: StoredObject, { isNew }: { isNew: boolean }): void {
-    if (isNew) this.keys.add(key);
-    this.#index?.move(key, this.#byKey.get(key)?.indexed, stored.indexed);
+  set(key: string, stored: StoredObject, previous: StoredObject | undefined): void {
+    if (previous === undefined) this.keys.add(key);
+    this.#index?.move(key, previous?.indexed, stored.indexed);
     this.#byKey.set(key, stored);
   }
 
@@ -116,7 +116,7 @@ export class Store {
     object.metadata.resourceVersion = String(revision);
     const indexed = collection.indexedValue(object, previous);
     const stored = new StoredObject(object, this.#recent, { isInUse: previous?.isInUse === true, indexed });
-    collection.set(key, stored, { isNew: previous === undefined });
+    collection.set(key, stored, previous);
     previous?.supersede();
     this.#record(collection, { type: previous ? "MODIFIED" : "ADDED", revision, key, stored, previous });
     return stored;

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Box, configMap, pod, startAt } from "../../test/sim/box.ts";
 import type { KubeObject } from "../api/meta.ts";
 import type { JsonPatchOperation } from "../control/ports.ts";
+import { deepFreeze } from "./json-value.ts";
 import type { PatchType } from "./request.ts";
 
 const maps = { resource: "configmaps", namespace: "default" };
@@ -258,6 +259,23 @@ describe("update", () => {
     await box.clock.runFor(1_000);
     expect(before).toEqual(copy);
   });
+
+  test.each(["merge", "strategic"] as const)(
+    "by a %s patch hands on the metadata that it does not touch",
+    patchType => {
+      const box = new Box();
+      const metadata = { labels: { a: "b" }, annotations: { c: "d" }, finalizers: ["example.com/f"] };
+      box.create({ resource: "pods", namespace: "default" }, pod("p", { nodeName: "n", ...metadata }));
+      const where = { resource: "pods", namespace: "default", name: "p" };
+      const before = deepFreeze(box.get(where));
+      const body = { status: { phase: "Running" } };
+      const after = box.object("patch", { ...where, subresource: "status" }, { patchType, body });
+      expect(after.metadata).toEqual({ ...before.metadata, resourceVersion: "4" });
+      expect(before.metadata.resourceVersion).toBe("3");
+      expect(after.metadata.labels).toBe(before.metadata.labels);
+      expect(after.metadata.annotations).toBe(before.metadata.annotations);
+    },
+  );
 });
 
 describe("patch", () => {

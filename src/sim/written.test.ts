@@ -10,6 +10,10 @@ const metadata = { name: "web-1", uid: "u", resourceVersion: "7", creationTimest
 const env = Array.from({ length: 40 }, (_, i) => ({ name: `VARIABLE_${i}`, value: `value-${i}` }));
 const pod = { apiVersion: "v1", kind: "Pod", metadata, spec: { nodeName: "a", containers: [{ env }] }, status: {} };
 
+const annotations = { note: "x".repeat(400) };
+const marked = { fieldsV1: { annotations: 0 } };
+const noted = { ...pod, metadata: { ...metadata, annotations, labels: { a: "b" } } };
+
 const parsed = (written: Written): unknown => JSON.parse(written.bytes.toString("utf8"));
 const specOf = (object: KubeObject) => object.spec as typeof pod.spec;
 
@@ -22,6 +26,21 @@ describe("an object that is written out", () => {
     ["a large field without a name", { ...pod, spec: {}, "": pod.spec }],
     ["nothing large", { apiVersion: "v1", kind: "ConfigMap", metadata, data: { a: "b" } }],
     ["large metadata", { ...pod, metadata: { ...metadata, annotations: { a: "x".repeat(4_000) } }, spec: {} }],
+    ["large annotations in the middle", noted],
+    ["large annotations first", { ...pod, metadata: { annotations, ...metadata } }],
+    ["large annotations alone", { ...pod, metadata: { annotations } }],
+    [
+      "large annotations behind the large field",
+      { spec: pod.spec, apiVersion: "v1", kind: "Pod", metadata: noted.metadata },
+    ],
+    [
+      "large annotations of several bytes",
+      { ...noted, metadata: { ...metadata, annotations: { a: "é".repeat(400) } } },
+    ],
+    ["large annotations behind several bytes", { ...noted, metadata: { ...noted.metadata, name: "é" } }],
+    ["annotations that are none", { ...pod, metadata: { ...metadata, annotations: null } }],
+    ["another field that reads like them", { ...noted, metadata: { managedFields: [marked], ...noted.metadata } }],
+    ["a text that reads like them", { ...noted, metadata: { ...noted.metadata, generateName: '"annotations":0' } }],
     ["a large list", { apiVersion: "v1", kind: "ServiceAccount", metadata, secrets: env }],
     ["characters of several bytes in the large field", { ...pod, spec: { ...pod.spec, hostname: "grüß 🙂" } }],
     ["characters of several bytes before it", { ...pod, metadata: { ...metadata, annotations: { a: "日本" } } }],
@@ -29,7 +48,7 @@ describe("an object that is written out", () => {
     ["a name that must be escaped", { ...pod, 'a"b\\': pod.spec }],
     ["no value for a field", { ...pod, status: undefined }],
   ])("reads the same in parts and whole: %s", (_, object) => {
-    const written = new Written(object);
+    const written = new Written(object as KubeObject);
     expect(written.bytes.toString("utf8")).toBe(JSON.stringify(object));
     expect(written.whole()).toEqual(parsed(written));
     const inParts = written.inParts();
@@ -46,7 +65,7 @@ describe("an object that is written out", () => {
         const object = {
           apiVersion: "v1",
           kind: "Any",
-          metadata,
+          metadata: { ...metadata, annotations: { ...annotations, text }, labels: { text } },
           ...fields,
           large: { ...filler, fields },
         } as KubeObject;
@@ -59,14 +78,19 @@ describe("an object that is written out", () => {
   });
 
   test("what is handed on is neither parsed nor written again", () => {
-    const written = new Written(pod);
+    const written = new Written(noted);
     const parse = vi.spyOn(JSON, "parse");
     const stringify = vi.spyOn(JSON, "stringify");
-    const next = new Written({ ...written.inParts(), status: { phase: "Running" } });
-    for (const [text] of parse.mock.calls) expect(text).not.toContain("VARIABLE_1");
-    for (const { value } of stringify.mock.results) expect(value).not.toContain("VARIABLE_1");
+    const object = written.inParts();
+    const changed = { ...object.metadata, resourceVersion: "8" };
+    const next = new Written({ ...object, metadata: changed, status: { phase: "Running" } });
+    for (const unread of ["VARIABLE_1", "xxx"]) {
+      for (const [text] of parse.mock.calls) expect(text).not.toContain(unread);
+      for (const { value } of stringify.mock.results) expect(value).not.toContain(unread);
+    }
     vi.restoreAllMocks();
-    expect(parsed(next)).toEqual({ ...pod, status: { phase: "Running" } });
+    const status = { phase: "Running" };
+    expect(parsed(next)).toEqual({ ...noted, metadata: { ...noted.metadata, resourceVersion: "8" }, status });
   });
 
   test("the field that is wanted is read at once", () => {

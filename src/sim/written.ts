@@ -1,9 +1,10 @@
-// The wire form of an object, and where in it the largest of its fields lies. Whoever reads the object gets that field
-// unread: it is parsed when somebody looks into it, and copied as it is where it is handed on into another version. So a
-// write to a pod's status neither parses nor writes its spec.
+// The wire form of an object, and where in it the largest of its fields and its annotations lie. Whoever reads the object
+// gets those unread: they are parsed when somebody looks into them, and copied as they are where they are handed on into
+// another version. So a write to a pod's status neither parses nor writes its spec, nor what others have noted on it.
 
 import type { KubeObject } from "../api/meta.ts";
 import { isObject, type JsonObject, setField } from "./json-value.ts";
+import { remembered } from "./remembered.ts";
 
 /** What is shorter is parsed sooner than it is set apart. */
 const apartMin = 256;
@@ -14,38 +15,74 @@ export class Written {
   readonly bytes: Buffer;
   /** One byte a character, which is read several times as fast. */
   readonly #isAscii: boolean;
-  /** The field that lies apart, if any, and where its value is. */
+  /** The field that lies apart, if any, and where its value is; then the annotations, if they do. */
   readonly #field: string | undefined;
   readonly #from: number;
   readonly #to: number;
+  readonly #annotationsFrom: number;
+  readonly #annotationsTo: number;
 
   constructor(object: KubeObject) {
-    const { head, field, apart, tail } = cut(object);
-    const ascii = joinedAscii(head, apart, tail);
+    const { pieces, field, annotations } = cut(object);
+    const ascii = joinedAscii(pieces);
     this.#isAscii = ascii !== undefined;
-    this.bytes = ascii ?? joined(head + textOf(apart) + tail);
-    this.#field = field;
-    this.#from = this.#isAscii ? head.length : Buffer.byteLength(head);
-    this.#to = this.bytes.length - (this.#isAscii ? tail.length : Buffer.byteLength(tail));
+    this.bytes = ascii ?? joined(pieces);
+    this.#field = field?.name;
+    this.#from = this.#startOf(field?.piece, pieces);
+    this.#to = this.#endOf(field?.piece, pieces);
+    this.#annotationsFrom = this.#startOf(annotations, pieces);
+    this.#annotationsTo = this.#endOf(annotations, pieces);
   }
 
   whole(): KubeObject {
     return JSON.parse(this.#text(0, this.bytes.length)) as KubeObject;
   }
 
-  /** With the largest field unread, unless that is the one wanted. */
+  /** With the annotations and the largest field unread, unless that is the one wanted. */
   inParts(wanted?: string): KubeObject {
-    if (this.#field === undefined || this.#field === wanted) return this.whole();
-    // The 0 keeps the field's place among the others.
-    const text = `${this.#text(0, this.#from)}0${this.#text(this.#to, this.bytes.length)}`;
-    const object = JSON.parse(text) as KubeObject;
-    const slice = { bytes: this.bytes, from: this.#from, to: this.#to, isAscii: this.#isAscii };
-    setField(object, this.#field, new Proxy({}, new Unread(slice)));
+    const field = this.#field === wanted ? undefined : this.#field;
+    const hasAnnotations = this.#annotationsTo > 0;
+    if (field === undefined && !hasAnnotations) return this.whole();
+    // A 0 keeps each one's place among the others.
+    const isFieldFirst = field !== undefined && this.#from < this.#annotationsFrom;
+    let text = isFieldFirst ? `${this.#text(0, this.#from)}0` : "";
+    let at = isFieldFirst ? this.#to : 0;
+    if (hasAnnotations) {
+      text += `${this.#text(at, this.#annotationsFrom)}0`;
+      at = this.#annotationsTo;
+    }
+    if (field !== undefined && !isFieldFirst) {
+      text += `${this.#text(at, this.#from)}0`;
+      at = this.#to;
+    }
+    const object = JSON.parse(text + this.#text(at, this.bytes.length)) as KubeObject;
+    if (field !== undefined) setField(object, field, this.#unread(this.#from, this.#to));
+    if (hasAnnotations) {
+      object.metadata.annotations = this.#unread(this.#annotationsFrom, this.#annotationsTo) as Record<string, string>;
+    }
     return object;
+  }
+
+  #unread(from: number, to: number): JsonObject {
+    return new Proxy({}, new Unread({ bytes: this.bytes, from, to, isAscii: this.#isAscii }));
   }
 
   #text(from: number, to: number): string {
     return this.bytes.toString(this.#isAscii ? "latin1" : "utf8", from, to);
+  }
+
+  #startOf(index = 0, pieces: readonly Json[]): number {
+    let at = 0;
+    for (let i = 0; i < index; i++) at += this.#bytesOf(pieces[i] as Json); // i < length
+    return at;
+  }
+
+  #endOf(index: number | undefined, pieces: readonly Json[]): number {
+    return index === undefined ? 0 : this.#startOf(index + 1, pieces);
+  }
+
+  #bytesOf(json: Json): number {
+    return this.#isAscii || typeof json !== "string" ? lengthOf(json) : Buffer.byteLength(json);
   }
 }
 
@@ -53,27 +90,62 @@ export class Written {
 type Slice = { bytes: Buffer; from: number; to: number; isAscii: boolean };
 type Json = Slice | string;
 
-/** The largest field, and the text before and behind its value. */
-function cut(object: KubeObject): { head: string; field: string | undefined; apart: Json; tail: string } {
-  let [head, tail] = ["", ""];
-  let field: string | undefined;
-  let apart: Json = "";
+/** The wire form in pieces, and which of them lie apart. */
+type Cut = { pieces: Json[]; field: { name: string; piece: number } | undefined; annotations: number | undefined };
+
+const quoted = remembered(name => `${JSON.stringify(name)}:`);
+
+function cut(object: KubeObject): Cut {
+  const pieces: Json[] = [];
+  const made: Cut = { pieces, field: undefined, annotations: undefined };
+  let largest = apartMin;
+  let opening = "{";
   for (const name of Object.keys(object)) {
     const value = object[name];
     if (value === undefined) continue;
+    pieces.push(opening + quoted(name));
+    opening = ",";
+    if (name === "metadata") {
+      // Everybody reads the metadata, but what is noted in it.
+      made.annotations = cutMetadata(value as JsonObject, pieces);
+      continue;
+    }
     const json = sliceOf(value) ?? JSON.stringify(value);
-    const key = `${head === "" ? "{" : ","}${JSON.stringify(name)}:`;
-    // Everybody reads the metadata.
-    if (name !== "metadata" && isObject(value) && lengthOf(json) >= Math.max(lengthOf(apart), apartMin)) {
-      head += textOf(apart) + tail + key;
-      [field, apart, tail] = [name, json, ""];
-    } else if (field === undefined) {
-      head += key + textOf(json);
-    } else {
-      tail += key + textOf(json);
+    if (isObject(value) && lengthOf(json) >= largest) {
+      largest = lengthOf(json);
+      made.field = { name, piece: pieces.length };
+    }
+    pieces.push(json);
+  }
+  pieces.push("}");
+  return made;
+}
+
+const annotationsMark = '"annotations":0';
+
+/** Returns which piece the annotations are, if they lie apart. */
+function cutMetadata(metadata: JsonObject, pieces: Json[]): number | undefined {
+  const { annotations } = metadata;
+  const slice = sliceOf(annotations);
+  if (slice !== undefined || isLarge(annotations)) {
+    const text = JSON.stringify({ ...metadata, annotations: 0 });
+    const at = text.indexOf(annotationsMark);
+    // Quotes inside of texts are escaped: only a field of that name reads so, and somebody may have put one deeper.
+    if (at === text.lastIndexOf(annotationsMark)) {
+      const to = at + annotationsMark.length;
+      pieces.push(text.slice(0, to - 1), slice ?? JSON.stringify(annotations), text.slice(to));
+      return pieces.length - 2;
     }
   }
-  return { head, field, apart, tail: `${tail}}` };
+  pieces.push(JSON.stringify(metadata));
+  return undefined;
+}
+
+function isLarge(texts: unknown): boolean {
+  if (!isObject(texts)) return false;
+  let length = 0;
+  for (const key in texts) length += key.length + String(texts[key]).length;
+  return length >= apartMin;
 }
 
 function lengthOf(json: Json): number {
@@ -89,19 +161,33 @@ function textOf(json: Json): string {
  * Undefined: there are characters of several bytes. Nearly always there are none, and then nothing need be counted
  * first. Not in Node's pool, where a few kilobytes that live on keep others that do not.
  */
-function joinedAscii(head: string, apart: Json, tail: string): Buffer | undefined {
-  const to = head.length + lengthOf(apart);
-  const bytes = Buffer.allocUnsafeSlow(to + tail.length);
-  if (typeof apart === "string") {
-    const text = head + apart + tail;
-    return encoder.encodeInto(text, bytes).read === text.length ? bytes : undefined;
+function joinedAscii(pieces: readonly Json[]): Buffer | undefined {
+  let length = 0;
+  for (const piece of pieces) length += lengthOf(piece);
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  let text = "";
+  for (const piece of pieces) {
+    if (typeof piece === "string") {
+      text += piece;
+      continue;
+    }
+    if (!piece.isAscii || !isEncodedAt(bytes, at, text)) return undefined;
+    piece.bytes.copy(bytes, at + text.length, piece.from, piece.to);
+    at += text.length + lengthOf(piece);
+    text = "";
   }
-  if (!apart.isAscii || encoder.encodeInto(head, bytes).written !== head.length) return undefined;
-  apart.bytes.copy(bytes, head.length, apart.from, apart.to);
-  return encoder.encodeInto(tail, bytes.subarray(to)).read === tail.length ? bytes : undefined;
+  return isEncodedAt(bytes, at, text) ? bytes : undefined;
 }
 
-function joined(text: string): Buffer {
+/** False where it does not have as many bytes as characters. */
+function isEncodedAt(bytes: Buffer, at: number, text: string): boolean {
+  const { read, written } = encoder.encodeInto(text, at === 0 ? bytes : bytes.subarray(at));
+  return read === text.length && written === text.length;
+}
+
+function joined(pieces: readonly Json[]): Buffer {
+  const text = pieces.map(textOf).join("");
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
   return bytes;
