@@ -166,6 +166,24 @@ describe("the status of a disruption budget", () => {
     expect(status(box).observedGeneration).toBe(2);
   });
 
+  test("counts a pod like those before it as the budgets select by now, in its own namespace", async () => {
+    const box = new Box();
+    const expected = (name: string) => (box.get({ ...budgets, name }).status as Status).expectedPods;
+    const other = { metadata: { name: "a" }, spec: { selector: { matchLabels: { app: "web" } }, minAvailable: 1 } };
+    await budget(box, { minAvailable: 1 });
+    addPod(box, "p1");
+    box.create(budgets, other);
+    addPod(box, "p2");
+    await box.clock.runFor(1_000);
+    expect([expected("a"), expected("b")]).toEqual([2, 2]);
+    box.create({ resource: "namespaces" }, { metadata: { name: "elsewhere" } });
+    box.create({ ...pods, namespace: "elsewhere" }, pod("p3", { labels: { app: "web" } }));
+    box.patch(b, { spec: { selector: { matchLabels: { app: "other" } } } });
+    addPod(box, "p4");
+    await box.clock.runFor(1_000);
+    expect([expected("a"), expected("b")]).toEqual([3, 0]);
+  });
+
   test("is written only when it changes", async () => {
     const box = new Box();
     addPod(box, "p1");

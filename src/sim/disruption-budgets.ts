@@ -43,6 +43,9 @@ export type Budget = KubeObject & {
   status?: BudgetStatus;
 };
 
+/** How many different sets of labels are remembered. */
+const labelsMax = 4096;
+
 /** How long an evicted pod may take to be deleted before it counts as healthy again. */
 const deletionTimeoutMs = 2 * 60_000;
 
@@ -92,6 +95,8 @@ export class DisruptionBudgets {
   readonly #trackedByKey = new Map<string, Tracked>();
   /** Which budgets a pod counts in, as long as its labels are the same. */
   readonly #budgetKeysByPod = new Map<string, Set<string>>();
+  /** Which budgets select pods with these labels, until some budget selects others: a workload's pods are alike. */
+  readonly #budgetKeysByLabels = new Map<string, readonly string[]>();
   #isSaving = false;
 
   constructor(backend: Backend) {
@@ -126,6 +131,7 @@ export class DisruptionBudgets {
     const parsed = selector && selectorOf(selector);
     const tracked: Tracked = { selector, parsed: parsed?.ok ? parsed.value : undefined, pods: new TrackedPods() };
     this.#trackedByKey.set(key, tracked);
+    this.#budgetKeysByLabels.clear();
     const pods = this.#backend.store.collection("pods");
     for (const podKey of pods.keys.range(namespacePrefix(key))) {
       const pod = pods.get(podKey)?.object;
@@ -137,6 +143,7 @@ export class DisruptionBudgets {
     const prefix = namespacePrefix(key);
     for (const name of this.#trackedByKey.get(key)?.pods.names() ?? []) this.#belong(prefix + name, key, false);
     this.#trackedByKey.delete(key);
+    this.#budgetKeysByLabels.clear();
   }
 
   #podChanged({ type, key, stored, previous }: Change): void {
@@ -152,12 +159,21 @@ export class DisruptionBudgets {
     }
   }
 
-  *#budgetKeysOver(podKey: string, labels: Texts | undefined): Iterable<string> {
-    const budgets = this.#backend.store.collection("poddisruptionbudgets.policy");
-    for (const budgetKey of budgets.keys.range(namespacePrefix(podKey))) {
-      const parsed = this.#trackedByKey.get(budgetKey)?.parsed;
-      if (parsed !== undefined && matches(parsed, labels)) yield budgetKey;
+  #budgetKeysOver(podKey: string, labels: Texts | undefined): readonly string[] {
+    const prefix = namespacePrefix(podKey);
+    const asked = prefix + JSON.stringify(labels ?? {});
+    let keys = this.#budgetKeysByLabels.get(asked);
+    if (keys === undefined) {
+      const budgets = this.#backend.store.collection("poddisruptionbudgets.policy");
+      keys = [...budgets.keys.range(prefix)].filter(key => {
+        const parsed = this.#trackedByKey.get(key)?.parsed;
+        return parsed !== undefined && matches(parsed, labels);
+      });
+      // All at once: pods with labels of their own each are not asked for again.
+      if (this.#budgetKeysByLabels.size >= labelsMax) this.#budgetKeysByLabels.clear();
+      this.#budgetKeysByLabels.set(asked, keys);
     }
+    return keys;
   }
 
   #follow(budgetKey: string, podKey: string, pod: KubeObject | undefined): void {

@@ -26,6 +26,8 @@ const nodes = { root: new WeakMap<Schema, RuleNode | null>(), inner: new WeakMap
 
 /** By which rules a value was judged and found good, beside what was before. */
 const goodBy = new WeakMap<object, RuleNode>();
+/** The same where it was itself what was before: then it is good also by rules that compare the two. */
+const steadyBy = new WeakMap<object, RuleNode>();
 
 /** The API server's budget for all rules of one object. */
 const stepsPerObject = 10_000_000;
@@ -87,11 +89,13 @@ class Evaluation {
   findings(node: RuleNode, subject: Subject): FieldError[] {
     const { value } = subject;
     if (value === null || value === undefined || this.#stepsLeft < 0) return [];
-    const isSteady = typeof value === "object" && !node.hasTransitions;
-    if (isSteady && isSame(node, subject)) return [];
+    if (isSame(node.hasTransitions ? steadyBy : goodBy, node, subject)) return [];
     const own = this.#own(node, subject);
     const findings = this.#stepsLeft < 0 ? own : [...own, ...this.#below(node, subject)];
-    if (typeof value === "object" && findings.length === 0 && this.#stepsLeft >= 0) goodBy.set(value, node);
+    if (typeof value === "object" && findings.length === 0 && this.#stepsLeft >= 0) {
+      goodBy.set(value, node);
+      if (node.hasTransitions && value === subject.old) steadyBy.set(value, node);
+    }
     return findings;
   }
 
@@ -110,7 +114,7 @@ class Evaluation {
       // A transition rule is asked only where there is something to compare with.
       if (rule.usesOldSelf && !hasOld && rule.rule.optionalOldSelf !== true) continue;
       // Of all rules the one that looks at the most: with every write of a status it would compare the spec with itself.
-      if (rule.rule.rule === "self == oldSelf" && isSame(node, subject)) continue;
+      if (rule.rule.rule === "self == oldSelf" && isSame(goodBy, node, subject)) continue;
       findings.push(...this.#judged(rule, { self, old: rule.usesOldSelf ? old : () => undefined }, subject, type));
       if (this.#stepsLeft < 0) break;
     }
@@ -164,8 +168,8 @@ class Evaluation {
 }
 
 /** The very object that is stored, and found good by these rules: it has not changed since. */
-function isSame(node: RuleNode, { value, old }: Subject): boolean {
-  return typeof value === "object" && value !== null && value === old && goodBy.get(value) === node;
+function isSame(known: WeakMap<object, RuleNode>, node: RuleNode, { value, old }: Subject): boolean {
+  return typeof value === "object" && value !== null && value === old && known.get(value) === node;
 }
 
 function lazily<T>(make: () => T): () => T {

@@ -8,22 +8,26 @@ import type { FieldError, Schema } from "./schema.ts";
 
 const hasKeyedList = reaches(schema => ["set", "map"].includes(schema["x-kubernetes-list-type"] ?? ""));
 
-export function listTypeErrors(value: unknown, schema: Schema, path = ""): FieldError[] {
-  if (!hasKeyedList(schema)) return [];
-  if (Array.isArray(value)) return listErrors(value, schema, path);
+/** `old` is what was there before: what is the very same is passed over. */
+export function listTypeErrors(value: unknown, schema: Schema, old?: unknown, path = ""): FieldError[] {
+  if (value === old || !hasKeyedList(schema)) return [];
+  if (Array.isArray(value)) return listErrors(value, schema, old, path);
   if (!isFields(value)) return [];
+  const before = isFields(old) ? old : {};
   return Object.keys(value).flatMap(key => {
     const known = fieldSchema(schema, key);
     if (known === undefined) return [];
     const named = schema.properties !== undefined && Object.hasOwn(schema.properties, key);
     const at = named ? (path === "" ? key : `${path}.${key}`) : `${path}[${key}]`;
-    return listTypeErrors(value[key], known, at);
+    return listTypeErrors(value[key], known, before[key], at);
   });
 }
 
-function listErrors(list: readonly unknown[], schema: Schema, path: string): FieldError[] {
+function listErrors(list: readonly unknown[], schema: Schema, old: unknown, path: string): FieldError[] {
   const { items } = schema;
-  const nested = items === undefined ? [] : list.flatMap((item, i) => listTypeErrors(item, items, `${path}[${i}]`));
+  const before: readonly unknown[] = Array.isArray(old) ? old : [];
+  const nested =
+    items === undefined ? [] : list.flatMap((item, i) => listTypeErrors(item, items, before[i], `${path}[${i}]`));
   switch (schema["x-kubernetes-list-type"]) {
     case "set":
       return [...repeated(list).map(i => duplicate(`${path}[${i}]`, list[i])), ...nested];

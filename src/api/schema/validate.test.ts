@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { listTypeErrors } from "./list-type.ts";
 import type { Rule, Schema } from "./schema.ts";
 import { validate } from "./validate.ts";
 
@@ -244,6 +245,30 @@ describe("on update", () => {
     expect(findings(failing, part, part)).toHaveLength(1);
     expect([findings(moving, part), findings(moving, part, part).length]).toEqual([[], 1]);
     expect(findings(good, { a: 0 }, part)).toHaveLength(1);
+  });
+
+  test("what was found good beside itself is not asked again beside itself, and always beside another", () => {
+    const part = { a: 1 };
+    const rising = spec(object({ a: { type: "integer" } }), [{ rule: "self.a > 0 && self.a >= oldSelf.a" }]);
+    expect([findings(rising, part), findings(rising, part, part)]).toEqual([[], []]);
+    expect(findings(rising, part, { a: 2 })).toHaveLength(1);
+    // Nobody changes what is stored: it is done here to see that it is not looked at.
+    part.a = 0;
+    expect(findings(rising, part, part)).toEqual([]);
+    expect(findings(rising, { a: 0 }, part)).toHaveLength(1);
+  });
+
+  test("a list that is the very same as before is not looked through, and hides no other that is wrong", () => {
+    const set: Schema = { type: "array", "x-kubernetes-list-type": "set", items: text };
+    const fields = object({ a: set, b: { type: "array", items: set } });
+    const [twice, once] = [["x", "x"], ["x"]];
+    const places = (value: object, old: object) => listTypeErrors(value, fields, old).map(({ path }) => path);
+    expect(places({ a: twice }, { a: twice })).toEqual([]);
+    expect(places({ a: twice }, { a: ["x", "x"] })).toEqual(["a[1]"]);
+    expect(places({ a: twice, b: [once, twice] }, { a: twice, b: [once] })).toEqual(["b[1][1]"]);
+    expect(findings(spec(fields), { a: once, b: [twice] }, { a: once, b: [] })).toHaveLength(1);
+    // As before: of an object that was wrong already none is told.
+    expect(findings(spec(fields), { a: twice, b: [twice] }, { a: twice, b: [] })).toEqual([]);
   });
 
   test("what must stay as it is may: the very object, an equal one, and no other", () => {

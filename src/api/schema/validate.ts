@@ -26,7 +26,7 @@ export function validate(value: unknown, schema: Schema, options: ValidateOption
   const findings = status ? statusErrors(value, schema, pair) : valueErrors(value, schema, pair);
   if (!status) findings.push(...embeddedErrors(value, schema));
   // A list that was already wrong does not keep anybody from writing the object.
-  const lists = listTypeErrors(value, schema);
+  const lists = listTypeErrors(value, schema, old);
   if (lists.length > 0 && (old === undefined || listTypeErrors(old, schema).length === 0)) findings.push(...lists);
   if (!hasRules(schema)) return findings;
   if ([...(options.metadata ?? []), ...findings].some(({ reason }) => blocking.has(reason)))
