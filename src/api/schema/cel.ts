@@ -3,7 +3,7 @@
 // numbers, so a rule that runs away is stopped here too, though not at the same point.
 
 import { celTypeOf, celValueOf, withTypeAndObjectMeta } from "./cel-schema.ts";
-import { correlatedItem, isFields, type Pair } from "./correlate.ts";
+import { isFields, type Pair, predecessors } from "./correlate.ts";
 import { duplicate, forbidden, invalid, omitted, required } from "./field-error.ts";
 import { type CompiledRule, compileRule, complaintOf, judge, type Subject as RuleSubject } from "./rule.ts";
 import type { FieldError, Schema } from "./schema.ts";
@@ -153,12 +153,12 @@ class Evaluation {
 
   #items({ items, schema }: RuleNode, list: readonly unknown[], subject: Subject): FieldError[] {
     if (items === undefined) return [];
-    const old = Array.isArray(subject.old) ? subject.old : [];
+    const predecessorOf = predecessors(Array.isArray(subject.old) ? subject.old : [], schema);
     const { pair, nearest } = subject;
     return list.flatMap((value, i) =>
       this.findings(items, {
         value,
-        old: correlatedItem(value, old, schema),
+        old: predecessorOf(value),
         path: `${subject.path}[${i}]`,
         pair: pair?.index(i),
         nearest: pair ?? nearest,

@@ -9,7 +9,8 @@ export class Pair {
   readonly value: unknown;
   readonly old: unknown;
   readonly #schema: Schema;
-  readonly #children = new Map<string | number, Pair | undefined>();
+  #children: Map<string | number, Pair | undefined> | undefined;
+  #predecessorOf: ((item: unknown) => unknown) | undefined;
   #unchanged: boolean | undefined;
 
   constructor(value: unknown, old: unknown, schema: Schema) {
@@ -32,7 +33,8 @@ export class Pair {
     const items = this.#schema.items;
     if (!Array.isArray(value) || !Array.isArray(old) || items === undefined) return undefined;
     return this.#child(i, () => {
-      const predecessor = correlatedItem(value[i], old, this.#schema);
+      this.#predecessorOf ??= predecessors(old, this.#schema);
+      const predecessor = this.#predecessorOf(value[i]);
       return predecessor === undefined ? undefined : new Pair(value[i], predecessor, items);
     });
   }
@@ -57,24 +59,41 @@ export class Pair {
   }
 
   #child(key: string | number, make: () => Pair | undefined): Pair | undefined {
-    if (!this.#children.has(key)) this.#children.set(key, make());
-    return this.#children.get(key);
+    const children = (this.#children ??= new Map());
+    let child = children.get(key);
+    if (child === undefined && !children.has(key)) {
+      child = make();
+      children.set(key, child);
+    }
+    return child;
   }
 }
 
-/** The item of `old` with the same keys, for lists that are maps; undefined for all other lists. */
-export function correlatedItem(item: unknown, old: readonly unknown[], schema: Schema): unknown {
+/** Finds the item of `old` with the same keys, for lists that are maps; nothing for all other lists. */
+export function predecessors(old: readonly unknown[], schema: Schema): (item: unknown) => unknown {
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
-  if (schema["x-kubernetes-list-type"] !== "map" || keys.length === 0) return undefined;
-  const wanted = compositeKey(item, keys);
-  return wanted === undefined ? undefined : old.find(candidate => compositeKey(candidate, keys) === wanted);
+  if (schema["x-kubernetes-list-type"] !== "map" || keys.length === 0) return () => undefined;
+  const byKey = new Map<unknown, unknown>();
+  for (const candidate of old) {
+    const key = compositeKey(candidate, keys);
+    // Of those that are alike the first.
+    if (key !== undefined && !byKey.has(key)) byKey.set(key, candidate);
+  }
+  return item => {
+    const key = compositeKey(item, keys);
+    return key === undefined ? undefined : byKey.get(key);
+  };
 }
 
-function compositeKey(item: unknown, keys: readonly string[]): string | undefined {
+const scalars: ReadonlySet<string> = new Set(["string", "number", "boolean"]);
+
+/** The value itself where there is one key. */
+function compositeKey(item: unknown, keys: readonly string[]): unknown {
   if (!isFields(item)) return undefined;
+  const [first = ""] = keys;
+  if (keys.length === 1) return scalars.has(typeof item[first]) ? item[first] : undefined;
   const values = keys.map(key => item[key]);
-  const scalar = values.every(value => ["string", "number", "boolean"].includes(typeof value));
-  return scalar ? JSON.stringify(values) : undefined;
+  return values.every(value => scalars.has(typeof value)) ? JSON.stringify(values) : undefined;
 }
 
 export function isFields(value: unknown): value is Fields {

@@ -36,13 +36,4 @@ export class Report {
     for (const [i, finding] of branch.findings.entries()) this.add(finding, branch.#texts[i] ?? "");
     this.matches += branch.matches;
   }
-
-  mark(): number {
-    return this.findings.length;
-  }
-
-  forgetSince(mark: number): void {
-    this.findings.length = mark;
-    this.#texts.length = mark;
-  }
 }
