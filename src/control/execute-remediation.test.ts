@@ -219,6 +219,8 @@ describe("create-remediation", () => {
     expect(await execution.execute(one.creation)).toEqual(outcome);
     expect(execution.writes).toEqual(["patch-status nodeactions"]);
     expect([await one.phase(), await one.found]).toEqual(["Abandoned", undefined]);
+    // The watch may be late: from now on the rules see what was read.
+    expect(execution.picture.node("n")?.conditions).toMatchObject([{ type: "Ready", status: "True" }]);
   });
 
   test("of a node with the same name and another uid ends the action", async () => {

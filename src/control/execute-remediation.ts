@@ -11,7 +11,6 @@ import { healthOf, isUnhealthy } from "../decide/health-check/node-health.ts";
 import { unstamped } from "../decide/ledger.ts";
 import { isToldByLease } from "../decide/silence.ts";
 import { startHold } from "../decide/start-hold.ts";
-import { projectNode } from "../snapshot/project-node.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import { updateAction } from "./execute-action.ts";
 import { doubt, isOver, readLive, seenAction } from "./execute-start.ts";
@@ -62,7 +61,7 @@ function recovered({ spec }: ActionView, { node }: Live, execution: Execution): 
   const check = picture.checks.check(spec.askedBy.name);
   if (check === undefined || check.uid !== spec.askedBy.uid) return `NodeHealthCheck ${spec.askedBy.name} is gone.`;
   const now = clock.now();
-  const health = healthOf(projectNode(node, undefined), check, contextOf(execution, now));
+  const health = healthOf(node, check, contextOf(execution, now));
   return isUnhealthy(health, now) ? undefined : `Node ${spec.node.name} is not unhealthy as it is read now.`;
 }
 

@@ -11,7 +11,7 @@ import { stillHolds } from "../decide/actions.ts";
 import type { Command, Outcome, Target } from "../decide/decision.ts";
 import type { Live as Seen } from "../decide/evidence.ts";
 import { projectNode } from "../snapshot/project-node.ts";
-import type { ActionView, ClaimView } from "../snapshot/views.ts";
+import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 import { reasonsOf } from "../decide/ledger.ts";
 import { lookUpInstance } from "./execute-instance.ts";
 import { deleteMachine } from "./execute-machine.ts";
@@ -23,7 +23,7 @@ import type { ObjectKey } from "./ports.ts";
 import { leases, nodes } from "./resources.ts";
 
 type Lease = KubeObject & { spec?: { renewTime?: string } };
-type Live = { node: KubeObject | undefined; claim: ClaimView | undefined; lease: Lease | undefined };
+type Live = { node: NodeView | undefined; claim: ClaimView | undefined; lease: Lease | undefined };
 
 export async function startAction(
   { action: target }: Extract<Command, { kind: "start-action" }>,
@@ -77,7 +77,7 @@ export function seenAction({ name, uid }: Target, { picture }: Execution): Actio
 
 /** Written before the reboot is asked for: whoever goes on sees by it whether the machine has come back. */
 function bootOf({ method }: NodeActionSpec, { node }: Pick<Live, "node">): { bootID?: string } {
-  const bootID = method === "Reboot" && node !== undefined ? projectNode(node, undefined).bootID : undefined;
+  const bootID = method === "Reboot" ? node?.bootID : undefined;
   return bootID === undefined ? {} : { bootID };
 }
 
@@ -98,12 +98,12 @@ export function doubt({ spec }: Pick<ActionView, "spec">, live: Live, execution:
 export function seen({ node, claim, lease }: Live, { leaseLooks, clock }: Execution): Seen {
   const leaseRenewedAt = instantOf(lease?.spec?.renewTime);
   return {
-    ...(node === undefined ? {} : { node: projectNode(node, undefined) }),
+    ...(node === undefined ? {} : { node }),
     ...(claim === undefined ? {} : { claim }),
     ...(leaseRenewedAt === undefined ? {} : { leaseRenewedAt }),
     ...(leaseRenewedAt === undefined || node === undefined
       ? {}
-      : { leaseSeenAt: leaseLooks.seenAt(node.metadata.uid, leaseRenewedAt, clock.now()) }),
+      : { leaseSeenAt: leaseLooks.seenAt(node.uid, leaseRenewedAt, clock.now()) }),
   };
 }
 
@@ -145,16 +145,17 @@ export async function readLive(
       throw error;
     });
   const { picture } = execution;
-  const [node, lease] = await Promise.all([
+  const [raw, lease] = await Promise.all([
     read<KubeObject>(nodes, { name: spec.node.name }),
     withLease ? read<Lease>(leases, { namespace: "kube-node-lease", name: spec.node.name }) : undefined,
   ]);
-  if (node !== undefined) picture.answered("node", node);
+  const node = raw && projectNode(raw, undefined);
+  if (node !== undefined) picture.wrote("node", node, node.resourceVersion);
   // The claim need not be read: what is done to it is done to the version that was judged, or not at all.
   const claim = spec.claim === undefined ? undefined : picture.claim(spec.claim.name);
   // Of the same name, but not the one that the action is about.
   return {
-    node: node?.metadata.uid === spec.node.uid ? node : undefined,
+    node: node?.uid === spec.node.uid ? node : undefined,
     claim: claim?.uid === spec.claim?.uid ? claim : undefined,
     lease,
   };

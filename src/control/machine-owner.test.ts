@@ -1,19 +1,12 @@
 import { expect, test } from "vitest";
-import type { KubeObject } from "../api/meta.ts";
 import { ApiError } from "../api/status.ts";
 import type { Execution } from "./execution.ts";
 import { machineOwner } from "./machine-owner.ts";
 
-const node = (machine?: string): KubeObject => ({
-  apiVersion: "v1",
-  kind: "Node",
-  metadata: {
-    name: "n",
-    uid: "n-uid",
-    resourceVersion: "1",
-    creationTimestamp: "2026-01-01T00:00:00Z",
-    ...(machine === undefined ? {} : { annotations: { "machine.openshift.io/machine": machine } }),
-  },
+const node = (machine?: string) => ({
+  name: "n",
+  uid: "n-uid",
+  annotations: machine === undefined ? {} : { "machine.openshift.io/machine": machine },
 });
 
 function refusal(code: number, reason: string): ApiError {

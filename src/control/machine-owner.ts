@@ -3,6 +3,7 @@
 // the node, too, or another's would be acted on.
 
 import { apiVersionOf, type KubeObject, type OwnerReference, type Resource } from "../api/meta.ts";
+import type { NodeView } from "../snapshot/views.ts";
 import type { Execution } from "./execution.ts";
 import { isNotFound } from "./outcome.ts";
 import { isForbidden } from "./staleness.ts";
@@ -18,15 +19,16 @@ const machines: Resource = {
   namespaced: true,
 };
 
+type Named = Pick<NodeView, "name" | "uid" | "annotations">;
 type Machine = KubeObject & { status?: { nodeRef?: { name?: string; uid?: string } } };
 
 /** None where there is no such Machine, it lies elsewhere, is another node's, or we may not read it. */
 export async function machineOwner(
-  node: KubeObject | undefined,
+  node: Named | undefined,
   namespace: string | undefined,
   { api }: Execution,
 ): Promise<readonly OwnerReference[]> {
-  const [place, name] = node?.metadata.annotations?.[machineKey]?.split("/") ?? [];
+  const [place, name] = node?.annotations[machineKey]?.split("/") ?? [];
   if (name === undefined || namespace === undefined || place !== namespace) return [];
   try {
     const { metadata, status } = await api.get<Machine>(machines, { name, namespace });
@@ -39,6 +41,6 @@ export async function machineOwner(
 }
 
 /** Not every version writes the uid. */
-function isOf({ metadata: { name, uid } }: KubeObject, named: { name?: string; uid?: string } = {}): boolean {
+function isOf({ name, uid }: Named, named: { name?: string; uid?: string } = {}): boolean {
   return named.name === name && (named.uid === undefined || named.uid === "" || named.uid === uid);
 }
