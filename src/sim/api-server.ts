@@ -149,9 +149,9 @@ export class ApiServer {
   #patch(target: Target, request: ApiRequest, warnings: string[]): ApiResponse {
     const { stored } = update(
       this.#backend,
-      { ...target, kind: { ...target.kind, createsOnUpdate: false } },
+      target,
       existing => {
-        // An update that may not create is always given what exists.
+        // A patch never creates, so it is always given what exists.
         const outcome = patched(target.kind, existing as KubeObject, request);
         warnings.push(...outcome.warnings);
         settleNamespace(outcome.object, target.kind, target.namespace);
@@ -159,7 +159,7 @@ export class ApiServer {
         warnings.push(...dedupeOwners(outcome.object, { isPatch: true }));
         return outcome.object;
       },
-      { dryRun: request.options.dryRun === true, warnings },
+      { dryRun: request.options.dryRun === true, isPatch: true, warnings },
     );
     return answer(stored, { warnings });
   }

@@ -121,6 +121,8 @@ function finalizerErrors({ strategic, resource }: ServedKind, { metadata }: Kube
 export type UpdateOptions = {
   dryRun: boolean;
   subresource?: Subresource | undefined;
+  /** It changes what is there, and never creates. */
+  isPatch?: boolean;
   /** Checked before anything else: a PUT of an object with a uid means that very object. */
   uid?: string | undefined;
   /** Where to put what the writer should know of an object that passed. */
@@ -140,7 +142,8 @@ export function update(
   const { kind, name } = target;
   const existing = find(backend, target);
   if (existing === undefined) {
-    if (!kind.createsOnUpdate || options.subresource !== undefined) throw notFound(resourceName(kind), name);
+    const mayCreate = kind.createsOnUpdate === true && options.subresource === undefined && options.isPatch !== true;
+    if (!mayCreate) throw notFound(resourceName(kind), name);
     refuseOtherUid(target, options, "");
     const object = next(undefined);
     refuseMalformedVersion(object.metadata.resourceVersion ?? "");
