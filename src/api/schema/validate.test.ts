@@ -209,6 +209,12 @@ describe("on update", () => {
       ),
     ).toEqual([]);
     expect(findings(spec(list), [{ k: "c", v: 9 }, { k: "b" }], old)).toHaveLength(1);
+    // Of several with the same keys the first is meant.
+    const alike = [
+      { k: "a", v: 9 },
+      { k: "a", v: 1 },
+    ];
+    expect(findings(spec(list), [{ k: "a", v: 9 }], alike)).toEqual([]);
   });
 
   test("items of other lists are new as soon as the list changes", () => {
