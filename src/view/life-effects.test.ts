@@ -313,7 +313,8 @@ describe("a plan", () => {
     return { kind: "open-action", name: "x", spec, phase, why };
   };
   const nodes = ["a", "b"].map(name => ({ name, uid: `${name}-uid` }));
-  const planned = aWorld({ nodes: [aNode("a"), aNode("b")] });
+  const claims = [aClaim("a", { pool: "web" }), aClaim("b", { pool: "batch" })];
+  const planned = aWorld({ claims, nodes: [aNode("a"), aNode("b")] });
   planned.beginMoves();
   const price = { before: 2, after: 1 };
   const move = {
@@ -362,6 +363,19 @@ describe("a plan", () => {
   ])("%s", (_, command, expected) => {
     const found = effects(command, { picture: planned }).filter(({ metric }) => metric === decisions);
     expect(found.map(one => one.labels)).toEqual(expected === undefined ? [] : [expected]);
+  });
+
+  test("of nodes of several pools counts once for each of these, with the first node", () => {
+    const byPool = (node: string) =>
+      effects(opening(specOf(node)), { picture: planned })
+        .filter(({ metric }) => metric.endsWith("decisions_by_nodepool_total"))
+        .map(({ labels }) => labels);
+    const common = { decision: "delete", reason: "underutilized", consolidation_type: "multi" };
+    expect(byPool("a")).toEqual([
+      { nodepool: "web", ...common },
+      { nodepool: "batch", ...common },
+    ]);
+    expect(byPool("b")).toEqual([]);
   });
 
   test("that is given up before it began counts once as a failure, one that had begun does not", () => {

@@ -36,6 +36,7 @@ export type EffectMetric =
   | "karpenter_nodes_lifetime_duration_seconds"
   | "karpenter_voluntary_disruption_decision_evaluation_duration_seconds"
   | "karpenter_voluntary_disruption_decisions_total"
+  | "karpenter_voluntary_disruption_decisions_by_nodepool_total"
   | "karpenter_voluntary_disruption_queue_failures_total"
   | "karpenter_voluntary_disruption_failed_validations_total"
   | "karpenter_voluntary_disruption_consolidation_timeouts_total"
@@ -187,12 +188,18 @@ function ofAction(action: ActionView, command: Extract<Command, { kind: "update-
   return [{ metric: "fettle_action_duration_seconds", labels, seconds: secondsBetween(action.createdAt, at) }];
 }
 
-/** Nodes that were decided on as one count once, with the first of them. */
+/** Nodes that were decided on as one count once, with the first of them, and once for each pool that they are of. */
 function decided(spec: NodeActionSpec, picture: Picture): Effect[] {
   const move = picture.moveOf(spec.node.uid);
   const nodes = move === undefined || move.batch !== spec.batch ? [spec.node] : move.nodes;
   if (!isPlan(spec) || nodes[0]?.uid !== spec.node.uid) return [];
-  return [{ metric: "karpenter_voluntary_disruption_decisions_total", labels: planLabels(spec, nodes.length) }];
+  const labels = planLabels(spec, nodes.length);
+  const claims = nodes.flatMap(({ name }) => picture.node(name) ?? []).map(node => picture.claimOf(node));
+  const pools = new Set([spec.askedBy.name, ...claims.flatMap(claim => claim?.pool ?? [])]);
+  const byPool = [...pools].map((nodepool): Effect => {
+    return { metric: "karpenter_voluntary_disruption_decisions_by_nodepool_total", labels: { nodepool, ...labels } };
+  });
+  return [{ metric: "karpenter_voluntary_disruption_decisions_total", labels }, ...byPool];
 }
 
 function givenUp(

@@ -57,6 +57,10 @@ export const lives: Readonly<Record<EffectMetric, Life>> = {
     help: "Decisions to take nodes away by our own choice, those that go as one counted once.",
     labels: ["decision", "reason", "consolidation_type"],
   },
+  karpenter_voluntary_disruption_decisions_by_nodepool_total: {
+    help: "The same, once for each pool that the nodes are of.",
+    labels: ["nodepool", "decision", "reason", "consolidation_type"],
+  },
   karpenter_voluntary_disruption_queue_failures_total: {
     help: "Such decisions that were given up before any of their nodes began to go.",
     labels: ["decision", "reason", "consolidation_type"],
