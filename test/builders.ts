@@ -266,10 +266,7 @@ export type WorldOptions = {
 };
 
 export function aWorld(options: WorldOptions = {}): ClusterPicture {
-  // Watched from the beginning: what is made late is not a process that has only just come.
-  let now = () => t0;
-  const picture = new ClusterPicture(options.provider ?? aProvider(), { now: () => now() });
-  now = options.now ?? now;
+  const picture = new ClusterPicture(options.provider ?? aProvider(), options.now ? { now: options.now } : {});
   for (const pool of options.pools ?? []) picture.put("pool", pool);
   for (const claim of options.claims ?? []) picture.put("claim", claim);
   for (const node of options.nodes ?? []) picture.put("node", node);

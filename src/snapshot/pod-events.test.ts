@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { aNode, aPod, at, aWorld, t0 } from "../../test/builders.ts";
-import { ClusterPicture } from "./cluster-picture.ts";
 import type { PodView } from "./views.ts";
 
 const seenAt = at("1h");
@@ -20,7 +19,7 @@ describe("of pods that were there before us their own word counts", () => {
     ["a static one: nothing", aPod("web", { on: "a", isStatic: true }), undefined],
     ["one without a node: nothing", aPod("web"), undefined],
   ])("%s", (_, pod, expected) => {
-    expect(world([pod]).podEvents.on("a")).toBe(expected);
+    expect(world([pod]).podEventOn("a")).toBe(expected);
   });
 });
 
@@ -37,29 +36,23 @@ describe("what we see happen counts from when we see it", () => {
     const picture = world(before ? [before] : []);
     if (after === undefined) picture.remove("pod", before ?? runs);
     else picture.put("pod", after);
-    expect(picture.podEvents.on("a")).toBe(expected);
+    expect(picture.podEventOn("a")).toBe(expected);
   });
 });
 
 test("the latest of several counts", () => {
   const picture = world([aPod("a", { on: "a", startedAt: at("9m") }), aPod("b", { on: "a", startedAt: at("3m") })]);
-  expect(picture.podEvents.on("a")).toBe(at("9m"));
+  expect(picture.podEventOn("a")).toBe(at("9m"));
 });
 
 test("a node that is gone leaves nothing to its successor of the same name", () => {
   const picture = world([aPod("web", { on: "a", startedAt: at("9m") })]);
   picture.remove("pod", aPod("web", { on: "a" }));
   picture.remove("node", aNode("a"));
-  expect(picture.podEvents.on("a")).toBeUndefined();
+  expect(picture.podEventOn("a")).toBeUndefined();
 });
 
 function pending(options: Partial<PodView>): PodView {
   const { startedAt: _, ...pod } = aPod("web", { on: "a", phase: "Pending", ...options });
   return pod;
 }
-
-test("another picture of the same views knows since when, and has missed no more", () => {
-  const picture = world([aPod("web", { on: "a", startedAt: at("9m") })]);
-  const { podEvents } = ClusterPicture.rebuilt(picture);
-  expect([picture.podEvents.since, podEvents.since, podEvents.on("a")]).toEqual([t0, t0, at("9m")]);
-});

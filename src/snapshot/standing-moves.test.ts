@@ -147,7 +147,7 @@ describe("a move", () => {
     picture.settleMoves(found([aFound({ nodes: both })]));
     expect(picture.moveOf(nodeA.uid)?.nodes).toEqual(both);
     expect(picture.moveOf(nodeC.uid)).toBe(picture.moveOf(nodeA.uid));
-    expect([...picture.takeDirty()].sort()).toEqual(["claim/a", "claim/c", "cluster", "node/a", "node/c"]);
+    expect([...picture.takeDirty()].sort()).toEqual(["cluster", "node/a", "node/c"]);
   });
 
   test.each(drops)("stands no longer when %s", (_, happens) => {

@@ -14,7 +14,6 @@ import type { ActionView, ClaimView, NodeView, PodView, PoolView } from "./views
 type LookUps = {
   nodeByUid(uid: string): NodeView | undefined;
   nodesWith(providerID: string | undefined): readonly NodeView[];
-  claimsWith(providerID: string | undefined): readonly ClaimView[];
   openActionOn(nodeUid: string): ActionView | undefined;
   actionsOfBatch(batch: string): readonly ActionView[];
 };
@@ -122,7 +121,8 @@ export class StandingMoves {
     const before = this.#stays;
     this.#stays = stays;
     for (const uid of new Set([...before.keys(), ...stays.keys()])) {
-      if (!isEqual(before.get(uid), stays.get(uid))) this.#tellOf(uid);
+      const node = this.#look.nodeByUid(uid);
+      if (node !== undefined && !isEqual(before.get(uid), stays.get(uid))) this.#mark(`node/${node.name}`);
     }
     this.#searchedAt = at;
     this.#lookAgainAt = lookAgainAt;
@@ -274,21 +274,11 @@ export class StandingMoves {
 
   #tell({ move }: FoundMove): void {
     for (const { name, uid } of move.nodes) {
-      // Also when it is there no more.
       this.#mark(`node/${name}`);
-      this.#tellOf(uid);
       const action = this.#look.openActionOn(uid);
       if (action !== undefined) this.#mark(`action/${action.name}`);
     }
     this.#mark("cluster");
-  }
-
-  /** Its claim says whether it is a candidate. */
-  #tellOf(uid: string): void {
-    const node = this.#look.nodeByUid(uid);
-    if (node === undefined) return;
-    this.#mark(`node/${node.name}`);
-    for (const { name } of this.#look.claimsWith(node.providerID)) this.#mark(`claim/${name}`);
   }
 }
 

@@ -22,7 +22,7 @@ export type Reason = {
   readonly since: Instant;
   /** From when on it may go. Infinity: never, or nobody can read when. */
   readonly dueAt: Instant;
-  /** The claim does not say so yet: until it is written there, nothing goes for it; where its pods would go may be asked. */
+  /** The claim does not say so yet: until it is written there, nothing goes for it. */
   readonly isUnwritten?: true;
   readonly message: string;
   readonly policy: NonNullable<Proposal["policy"]>;
@@ -73,9 +73,7 @@ export type Due = {
 /** Undefined: nothing would. */
 export function dueOf(candidate: Candidate, context: Context): Due | undefined {
   const { now } = context;
-  const ripe = candidate.reasons.filter(({ dueAt }) => dueAt <= now);
-  const written = ripe.filter(({ isUnwritten }) => !isUnwritten);
-  const due = written.length > 0 ? written : ripe;
+  const due = candidate.reasons.filter(({ dueAt, isUnwritten }) => dueAt <= now && !isUnwritten);
   const [highest, ...lower] = due;
   if (highest === undefined) return undefined;
   // One alone is the arbiter's to hold.

@@ -3,14 +3,12 @@ import { aClaim, aClassRef, aCondition, anAction, aNode, aPod, aPool, at, aWorld
 import type { NodePoolSpec } from "../../api/node-pool.ts";
 import { formatTime, type Instant } from "../../api/time.ts";
 import { doNotDisruptKey } from "../../api/well-known.ts";
-import type { Move, MovesFound, Stay } from "../../snapshot/moves.ts";
 import type { ActionView, ClaimView, PodView } from "../../snapshot/views.ts";
 import type { ConditionChange, Decision } from "../decision.ts";
 import { candidacy } from "./conditions.ts";
 import { hashAnnotations } from "./drift-hash.ts";
 
 const minute: NodePoolSpec = { disruption: { consolidateAfter: "1m" } };
-const onlyEmpty: NodePoolSpec = { disruption: { consolidateAfter: "1m", consolidationPolicy: "WhenEmpty" } };
 const stamp = hashAnnotations(aPool("web"), aClassRef);
 const theirs = { "karpenter.sh/nodepool-hash": "123", "karpenter.sh/nodepool-hash-version": "v3" };
 
@@ -19,8 +17,6 @@ type Case = {
   spec?: NodePoolSpec;
   pods?: readonly PodView[];
   actions?: readonly ActionView[];
-  /** What a search has answered. */
-  found?: Partial<MovesFound>;
   now?: Instant;
 };
 
@@ -28,7 +24,7 @@ function aMade(options: Partial<ClaimView> = {}): ClaimView {
   return aClaim("a", { pool: "web", annotations: stamp, ...options });
 }
 
-function decide({ claim, spec = minute, pods = [], actions = [], found, now = at("1m") }: Case): Decision {
+function decide({ claim, spec = minute, pods = [], actions = [], now = at("1m") }: Case): Decision {
   const picture = aWorld({
     actions,
     pools: [aPool("web", { spec })],
@@ -37,10 +33,6 @@ function decide({ claim, spec = minute, pods = [], actions = [], found, now = at
     pods,
     now: () => now,
   });
-  if (found !== undefined) {
-    picture.beginMoves();
-    picture.settleMoves({ at: t0, moves: [], stays: new Map(), unanswered: [], lookAgainAt: undefined, ...found });
-  }
   return candidacy.decide("a", { picture, now, settings, epoch: 1 });
 }
 const settings = { cluster: "test", dryRun: false, foreignClaims: "ignore" } as const;
@@ -118,60 +110,34 @@ describe("Consolidatable", () => {
   });
 });
 
-describe("of a node whose pods would have to move Consolidatable comes", () => {
-  const stay = (more: Partial<Stay> = {}): Partial<MovesFound> => ({
-    stays: new Map([["a-uid", { short: "Why.", at: t0, ...more }]]),
-  });
-  const move = (action: Move["action"]): Partial<MovesFound> => {
-    const nodes = [{ name: "a", uid: "a-uid" }];
-    const price = { before: 1, after: 0 };
-    const one: Move = { batch: "b", action, nodes, claims: [], stuck: [], podCount: 1, price, at: t0 };
-    return { moves: [{ move: one, places: new Map(), poolVersions: new Map() }] };
-  };
-  const inUse: Case = { pods: [aPod("web", { on: "a" })] };
-  const late = at("3m");
-
-  test.each<[string, Case, boolean, Instant | undefined]>([
-    ["not before a search has looked at it", inUse, false, late],
-    ["when it found that it had better stay", { ...inUse, found: stay() }, true, undefined],
-    ["when it found where its pods would go", { ...inUse, found: move("Consolidation") }, true, undefined],
-    ["not while a wave of pods puts it off", { ...inUse, found: stay({ until: at("2m") }) }, false, late],
-    ["not by what was found for another reason", { ...inUse, found: move("Drift") }, false, late],
-    ["two minutes late at most", { ...inUse, now: late }, true, undefined],
-    ["and a millisecond before that not", { ...inUse, now: late - 1 }, false, late],
-    [
-      "once written it stays",
-      { ...inUse, claim: standing("Consolidatable"), found: stay({ until: late }) },
-      true,
-      undefined,
-    ],
-    ["at once where only empty nodes go", { ...inUse, spec: onlyEmpty }, true, undefined],
-  ])("%s", (_, one, isTrue, wakeAt) => {
-    const decision = decide(one);
-    const before = one.claim?.conditions?.some(({ type }) => type === "Consolidatable") ?? false;
-    expect(written(decision)?.types?.includes("Consolidatable") ?? before).toBe(isTrue);
-    expect(decision.wakeAt).toBe(wakeAt);
-  });
-});
-
 describe("the time of the last pod is written", () => {
   const came = (when: string) => [aPod("web", { on: "a", startedAt: at(when) })];
-  const hour: NodePoolSpec = { disruption: { consolidateAfter: "1h" } };
-  const none: NodePoolSpec = { disruption: { consolidateAfter: "0s" } };
-  const told = (when: string) => ({ status: { lastPodEventTime: formatTime(at(when)) } });
   test.each<[string, Case, string | undefined]>([
-    ["not for the first pods of a new node", { pods: came("4m59s"), spec: hour, now: at("5m") }, undefined],
-    ["from five minutes on", { pods: came("5m"), spec: hour, now: at("5m") }, formatTime(at("5m"))],
+    ["not for the first pods of a new node", { pods: came("9s"), now: at("9s") }, undefined],
+    ["from 10 s after the last one on", { pods: came("10s"), now: at("10s") }, formatTime(at("10s"))],
     [
-      "not within five minutes of the last",
-      { pods: came("9m59s"), spec: hour, claim: told("5m"), now: at("10m") },
+      "not for one that came shortly after the last",
+      { pods: came("49s"), claim: { status: { lastPodEventTime: formatTime(at("40s")) } }, now: at("49s") },
       undefined,
     ],
-    ["with the condition", { pods: came("20s"), now: at("20m") }, formatTime(at("20s"))],
-    ["not with the condition if it is known", { pods: came("20s"), claim: told("20s"), now: at("20m") }, undefined],
+    [
+      "with a long wait as often as a tenth of it",
+      { pods: came("5m59s"), spec: { disruption: { consolidateAfter: "1h" } }, now: at("6m") },
+      undefined,
+    ],
+    [
+      "with a long wait after a tenth of it",
+      { pods: came("6m"), spec: { disruption: { consolidateAfter: "1h" } }, now: at("6m") },
+      formatTime(at("6m")),
+    ],
     [
       "not with every pod where no wait is asked for",
-      { pods: came("9s"), spec: none, claim: standing("Consolidatable"), now: at("9s") },
+      {
+        pods: came("9s"),
+        spec: { disruption: { consolidateAfter: "0s" } },
+        claim: standing("Consolidatable"),
+        now: at("9s"),
+      },
       undefined,
     ],
   ])("%s", (_, one, time) => {

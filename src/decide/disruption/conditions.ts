@@ -3,9 +3,9 @@
 // otherwise, not with every pod.
 
 import type { NodeClaimStatus } from "../../api/node-claim.ts";
-import { formatTime, type Instant } from "../../api/time.ts";
-import type { NodeClassRef, Picture } from "../../snapshot/picture.ts";
-import type { ActionView, ClaimView, NodeView, PoolView } from "../../snapshot/views.ts";
+import { formatTime, type Instant, type Millis, secondMs } from "../../api/time.ts";
+import type { NodeClassRef } from "../../snapshot/picture.ts";
+import type { ActionView, ClaimView, PoolView } from "../../snapshot/views.ts";
 import { waitsForReplacement } from "../../snapshot/waiting-action.ts";
 import { isTrue, sameConditions, withCondition } from "../conditions.ts";
 import {
@@ -24,11 +24,10 @@ import { isDryRun } from "../ledger.ts";
 import { servedClass } from "../node-class.ts";
 import { isOwnNode } from "../own-node.ts";
 import { nextOf } from "../termination-step.ts";
-import { eventEveryMs, idleAt, knownEvent, quietSince } from "./clock.ts";
+import { initializedSince, passed, quietSince, writtenEvent } from "./clock.ts";
 import { type DriftJudgement, judgeDrift } from "./drift.ts";
 import { hashAnnotations, hashOf } from "./drift-hash.ts";
 import { isEmpty } from "./reschedulable.ts";
-import { putOffMaxMs } from "./search-unrest.ts";
 
 export const candidacy: Rule = {
   name: "candidacy",
@@ -125,35 +124,32 @@ const notConsolidatable: Change = list => list.filter(({ type }) => type !== "Co
 
 function idleness({ claim, pool }: Made, { picture, now }: Context): Idleness {
   const node = picture.nodesOf(claim).find(one => isOwnNode(one, claim));
-  const at = node && idleAt({ claim, node, pool }, picture);
-  if (node === undefined || at === undefined) return { condition: notConsolidatable, fields: {} };
-  const wasWritten = isTrue(claim.conditions, "Consolidatable");
-  const writeAt = wasWritten || isJudged(node, pool, picture) ? at : at + putOffMaxMs;
-  const isWritten = writeAt <= now;
-  const fields = eventToWrite(claim, node, { picture, isFlipped: isWritten !== wasWritten });
-  if (isWritten) return { condition: consolidatable, fields };
-  return { condition: notConsolidatable, fields, changesAt: at <= now ? writeAt : at };
+  const since = node && quietSince(claim, node.name, picture);
+  if (node === undefined || since === undefined || pool.effective.replicas !== undefined) {
+    return { condition: notConsolidatable, fields: {} };
+  }
+  const { Emptiness, Consolidation } = pool.effective.disruption.disruptAfter;
+  const changesAt = passed(since, isEmpty(node.name, picture) ? Emptiness : Consolidation) ?? Number.POSITIVE_INFINITY;
+  if (!Number.isFinite(changesAt)) return { condition: notConsolidatable, fields: {} };
+  const isIdle = changesAt <= now;
+  const isFlipped = !isIdle && isTrue(claim.conditions, "Consolidatable");
+  const stepMs = isFlipped ? 0 : Math.max(eventEveryMs, (changesAt - since) / 10);
+  const fields = eventToWrite(claim, since, stepMs);
+  return isIdle ? { condition: consolidatable, fields } : { condition: notConsolidatable, fields, changesAt };
 }
+
+/** As the peer: pods that come and go in one breath are one event. */
+const eventEveryMs = 10 * secondMs;
 
 /**
- * A node whose pods would have to move is no candidate before a search has said something of it. While a wave of pods
- * passes it puts everybody off: the condition would come and go with each of them.
+ * For whoever comes after us. With each end of the condition, and in between as often as a tenth of the wait, which is
+ * then the most that a restart can take off it.
  */
-function isJudged({ name, uid }: NodeView, { effective }: PoolView, picture: Picture): boolean {
-  if (effective.disruption.consolidationPolicy === "WhenEmpty" || isEmpty(name, picture)) return true;
-  const stay = picture.stayOf(uid);
-  return (stay !== undefined && stay.until === undefined) || picture.moveOf(uid)?.action === "Consolidation";
-}
-
-type Told = { readonly picture: Picture; readonly isFlipped: boolean };
-
-/** For whoever comes after us: with each end of the condition, and in between now and then. */
-function eventToWrite(claim: ClaimView, node: NodeView, { picture, isFlipped }: Told): Idleness["fields"] {
-  const [known, since] = [knownEvent(claim), quietSince(claim, node.name, picture)];
-  if (known === undefined || since === undefined || since <= known) return {};
+function eventToWrite(claim: ClaimView, since: Instant, stepMs: Millis): Idleness["fields"] {
+  const known = Math.max(writtenEvent(claim), initializedSince(claim) ?? since);
   const lastPodEventTime = formatTime(since);
-  const isDue = isFlipped || since >= known + eventEveryMs;
-  return isDue && lastPodEventTime !== claim.status.lastPodEventTime ? { lastPodEventTime } : {};
+  if (since <= known || since < known + stepMs || lastPodEventTime === claim.status.lastPodEventTime) return {};
+  return { lastPodEventTime };
 }
 
 type ClaimChange = { readonly metadata?: MetadataChange; readonly status: StatusChange<NodeClaimStatus> };

@@ -552,13 +552,6 @@ test("a block that ends by itself is looked at again when it does", () => {
   expect(early.refusals[0]).toMatchObject({ code: "do-not-disrupt", until: at("30m") });
 });
 
-test("where its pods would go is asked before its claim says that it is a candidate, and it goes no sooner", () => {
-  const used: Case = { world: { pods: [web] } };
-  expect(decide(used).commands).toMatchObject([{ kind: "search", for: "disruption" }]);
-  expect(wordOf({ ...used, move: { action: "Consolidation" } })).toBe("nothing");
-  expect(wordOf({ ...used, move: { action: "Consolidation" }, is: [consolidatable] })).toBe("Consolidation");
-});
-
 test("whoever searches is told which nodes to ask about", () => {
   const one = contextOf({ is: [drifted], world: { pods: [web] }, now: at("3h") });
   const candidate = candidateOf(aNode("a"), one);

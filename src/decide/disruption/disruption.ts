@@ -60,7 +60,7 @@ function decideCandidate(candidate: Candidate, context: Context): Decision {
 function decideDue({ candidate, reason, block, others }: Due, context: Context): Decision {
   if (block !== undefined) return blocked(candidate, reason, block);
   if (needsMove(candidate)) return withMove(candidate, reason, context);
-  return { ...nothing, proposals: [reason, ...others].flatMap(one => proposalsOf(candidate, one)) };
+  return { ...nothing, proposals: [reason, ...others].map(one => proposalOf(candidate, one)) };
 }
 
 function undue(candidate: Candidate, context: Context): Decision {
@@ -133,7 +133,7 @@ function withMove(candidate: Candidate, reason: Reason, { picture, now }: Contex
     return { ...nothing, ...asking(reason, stay, now), refusals, notices };
   }
   const [stuck, ...others] = move.stuck;
-  if (stuck === undefined) return { ...nothing, proposals: proposalsOf(candidate, reason, move) };
+  if (stuck === undefined) return { ...nothing, proposals: [proposalOf(candidate, reason, move)] };
   const more = others.length === 0 ? "" : `, nor for ${others.length} more`;
   const message = `There is no place for pod ${stuck.pod} of node ${node.name}${more}: ${stuck.short}. ${reason.message}`;
   const liftedBy = "room on another node, or a pool that may launch one";
@@ -152,11 +152,6 @@ function staying(node: NodeView, { short, until }: Stay): Refusal {
   if (until !== undefined) return refusal(node, { code: "put-off", message, until, liftedBy: "pods standing still" });
   const liftedBy = "a change in what runs, or in what is offered at which price";
   return refusal(node, { code: "unconsolidatable", message, liftedBy });
-}
-
-/** None before its claim says so. */
-function proposalsOf(candidate: Candidate, reason: Reason, move?: Move): readonly Proposal[] {
-  return reason.isUnwritten ? [] : [proposalOf(candidate, reason, move)];
 }
 
 function proposalOf({ node, claim, pool, isEmpty }: Candidate, reason: Reason, move?: Move): Proposal {

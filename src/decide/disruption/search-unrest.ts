@@ -11,7 +11,7 @@ import { quietSince, standStillMs } from "./clock.ts";
 const restlessShare = 0.05;
 /** That many nodes are restless in any cluster. */
 const restlessMin = 1;
-export const putOffMaxMs: Millis = 2 * minuteMs;
+const putOffMaxMs: Millis = 2 * minuteMs;
 /** Why a node stays meanwhile. */
 const whyPutOff = "pods still come to other nodes and go from them";
 
@@ -20,7 +20,7 @@ export class Unrest {
   #restlessCount = 0;
   #endsAt: Instant = Number.NEGATIVE_INFINITY;
 
-  add({ name }: NodeView, claim: ClaimView, { picture, now }: { picture: Pick<Picture, "podEvents">; now: Instant }) {
+  add({ name }: NodeView, claim: ClaimView, { picture, now }: { picture: Pick<Picture, "podEventOn">; now: Instant }) {
     const since = quietSince(claim, name, picture);
     this.#nodeCount++;
     if (since === undefined || since + standStillMs <= now) return;
