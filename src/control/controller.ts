@@ -236,6 +236,8 @@ class Shell implements Controller {
     if (this.#epoch === undefined) {
       // A term begins with a look at everything: until then nobody needs to know what changed.
       this.picture.takeDirty();
+      // Of a part of the nodes a few are many.
+      if (this.#isListed) this.#turns.review(clock.now());
       void this.#begin();
     } else {
       const startedAt = clock.monotonic();
@@ -320,7 +322,7 @@ class Shell implements Controller {
   async #begin(): Promise<void> {
     const { api, clock, journal, settings } = this.#options;
     const epoch = this.#elected;
-    if (epoch === undefined || this.#isBeginning || this.#kinds.some(({ fed }) => !fed.synced)) return;
+    if (epoch === undefined || this.#isBeginning || !this.#isListed) return;
     this.#isBeginning = true;
     const abort = new AbortController();
     const cancel = clock.after(ledgerTimeoutMs, () => abort.abort(new Error("The ledger could not be read in time.")));
@@ -345,6 +347,10 @@ class Shell implements Controller {
       journal({ at: clock.now(), event: "leading", epoch, message });
     }
     this.#loop.wake();
+  }
+
+  get #isListed(): boolean {
+    return this.#kinds.every(({ fed }) => fed.synced);
   }
 
   #isIdle(): boolean {

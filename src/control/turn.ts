@@ -96,6 +96,11 @@ export class Turns {
     if (this.#safety.outbreaks.size > 0) this.#mustArbitrate = true;
   }
 
+  /** In place of a turn, for whoever does not lead: an outbreak holds its successor's starts, too. */
+  review(now: Instant): void {
+    this.#safety.review({ picture: this.#picture, now });
+  }
+
   ask(subjects: Iterable<Subject>): void {
     for (const subject of subjects) this.#asked.add(subject);
   }
