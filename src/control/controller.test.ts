@@ -56,13 +56,13 @@ const sickNode = (name: string, status: string, resourceVersion: string) => ({
   ...rawNode(name, { resourceVersion }),
   status: { conditions: [{ type: "Ready", status, lastTransitionTime: "2026-01-01T00:00:00Z" }] },
 });
-const repairOf = (name: string): Proposal => ({
+const repairOf = (name: string, conditionStatus = "Unknown"): Proposal => ({
   node: target(name),
   action: "Repair",
   method: "Terminate",
   askedBy: { kind: "Controller", name: "repair" },
   message: "",
-  evidence: [{ kind: "Condition", conditionType: "Ready", conditionStatus: "Unknown" }],
+  evidence: [{ kind: "Condition", conditionType: "Ready", conditionStatus }],
   dueAt: 0,
 });
 
@@ -227,6 +227,27 @@ describe("a term", () => {
     shell.feed.bookmark();
     await lead(2);
     expect(seen).toEqual(["settling", "correlated-failure"]);
+  });
+
+  test("begins with no outbreak of nodes that only boot, whichever of node and claim was seen first", async () => {
+    const seen: (string | undefined)[] = [];
+    const rule = aRule((name, context) => {
+      if (name === "a") seen.push(vetoed(repairOf("n0", "False"), context.vetoes, context)?.code);
+      return nothing;
+    });
+    const shell = new ScriptedShell([rule], { epoch: undefined });
+    const names = Array.from({ length: 5 }, (_, index) => `n${index}`);
+    for (const name of names) shell.feed.show({ ...sickNode(name, "False", "1"), spec: { providerID: name } });
+    await shell.clock.advance(50);
+    for (const name of names)
+      shell.feed.show({ ...rawClaim(`c-${name}`), status: { providerID: name, nodeName: name } });
+    await shell.clock.advance(50);
+    await shell.begin(rawClaim("a"));
+    await shell.clock.advance(60_000);
+    shell.feed.bookmark();
+    shell.leadership.become(1);
+    await shell.clock.advance(50);
+    expect(seen).toEqual([undefined]);
   });
 
   test("that follows another without a pause is a new one all the same", async () => {

@@ -121,9 +121,9 @@ describe("a leader that follows another", () => {
     leader.turns.end();
     const sick = (name: string) => aNode(name, { ready: "Unknown", since: at("2h") });
     for (const name of many.slice(0, 8)) leader.show(sick(name), at("2h"));
-    leader.turns.review(at("2h"));
+    leader.turns.review([], at("2h"));
     for (const name of many.slice(1, 8)) leader.show(aNode(name, { since: at("2h29m") }), at("2h29m"));
-    leader.turns.review(at("2h29m"));
+    leader.turns.review([], at("2h29m"));
     leader.turns.askAll(at("2h30m"));
     expect([leader.repairs(at("2h31m")), leader.codes("n0")]).toEqual([[], ["correlated-failure"]]);
     expect([leader.repairs(at("2h34m") - 1), leader.repairs(at("2h34m"))]).toEqual([[], ["n0"]]);

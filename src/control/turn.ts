@@ -96,8 +96,9 @@ export class Turns {
     if (this.#safety.outbreaks.size > 0) this.#mustArbitrate = true;
   }
 
-  /** In place of a turn, for whoever does not lead: an outbreak holds its successor's starts, too. */
-  review(now: Instant): void {
+  /** In place of a turn, for whoever does not lead: an outbreak that it has seen holds its own starts later. */
+  review(changed: Iterable<Subject>, now: Instant): void {
+    for (const subject of changed) if (kindOf(subject) === "node") this.#lookAgain(nameOf(subject), now);
     this.#safety.review({ picture: this.#picture, now });
   }
 
