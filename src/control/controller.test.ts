@@ -12,7 +12,8 @@ import {
 } from "../../test/scripted-shell.ts";
 import type { Manifest } from "../api/meta.ts";
 import { ledgerRule } from "../decide/actions.ts";
-import { type Command, type Context, type Decision, nothing, type Refusal } from "../decide/decision.ts";
+import { type Command, type Context, type Decision, nothing, type Proposal, type Refusal } from "../decide/decision.ts";
+import { vetoed } from "../decide/safety.ts";
 
 const target = (name: string) => ({ name, uid: `${name}-uid` });
 const labelled = (name: string, value = "yes"): Command => ({
@@ -50,6 +51,20 @@ const rawAction = (name: string, epoch: number) => ({
   status: { phase: "Running", startedAt: "2026-01-01T00:00:00Z" },
 });
 const waitingFor = { reason: "DryRun" };
+
+const sickNode = (name: string, status: string, resourceVersion: string) => ({
+  ...rawNode(name, { resourceVersion }),
+  status: { conditions: [{ type: "Ready", status, lastTransitionTime: "2026-01-01T00:00:00Z" }] },
+});
+const repairOf = (name: string, conditionStatus = "Unknown"): Proposal => ({
+  node: target(name),
+  action: "Repair",
+  method: "Terminate",
+  askedBy: { kind: "Controller", name: "repair" },
+  message: "",
+  evidence: [{ kind: "Condition", conditionType: "Ready", conditionStatus }],
+  dueAt: 0,
+});
 
 describe("a term", () => {
   test("begins above every epoch in the ledger, whoever wrote it: what is there is older, and adopted", async () => {
@@ -184,6 +199,55 @@ describe("a term", () => {
     expect(seen.at(-1)).toBe(3);
     expect(shell.controller.epoch).toBe(3);
     expect(shell.controller.refusals("claim/a")).toHaveLength(1);
+  });
+
+  test("begins with the outbreaks that were seen in waiting, and with none that only a part of a list looked like", async () => {
+    const seen: (string | undefined)[] = [];
+    const rule = aRule((_, context) => (seen.push(vetoed(repairOf("n0"), context.vetoes, context)?.code), nothing));
+    const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
+    const shell = new ScriptedShell([rule], { epoch: undefined });
+    const show = (status: string, version: string, ...those: string[]) => {
+      for (const name of those) shell.feed.show(sickNode(name, status, version));
+    };
+    show("Unknown", "1", ...names.slice(0, 5));
+    await shell.clock.advance(50);
+    show("True", "1", ...names.slice(5));
+    await shell.begin(rawClaim("a"));
+    const lead = async (epoch: number | undefined) => {
+      shell.leadership.become(epoch);
+      await shell.clock.advance(50);
+    };
+    await lead(1);
+    expect(seen).toEqual(["settling"]);
+    await lead(undefined);
+    show("Unknown", "2", ...names.slice(5, 10));
+    await shell.clock.advance(50);
+    show("True", "3", ...names.slice(1, 10));
+    await shell.clock.advance(60_000);
+    shell.feed.bookmark();
+    await lead(2);
+    expect(seen).toEqual(["settling", "correlated-failure"]);
+  });
+
+  test("begins with no outbreak of nodes that only boot, whichever of node and claim was seen first", async () => {
+    const seen: (string | undefined)[] = [];
+    const rule = aRule((name, context) => {
+      if (name === "a") seen.push(vetoed(repairOf("n0", "False"), context.vetoes, context)?.code);
+      return nothing;
+    });
+    const shell = new ScriptedShell([rule], { epoch: undefined });
+    const names = Array.from({ length: 5 }, (_, index) => `n${index}`);
+    for (const name of names) shell.feed.show({ ...sickNode(name, "False", "1"), spec: { providerID: name } });
+    await shell.clock.advance(50);
+    for (const name of names)
+      shell.feed.show({ ...rawClaim(`c-${name}`), status: { providerID: name, nodeName: name } });
+    await shell.clock.advance(50);
+    await shell.begin(rawClaim("a"));
+    await shell.clock.advance(60_000);
+    shell.feed.bookmark();
+    shell.leadership.become(1);
+    await shell.clock.advance(50);
+    expect(seen).toEqual([undefined]);
   });
 
   test("that follows another without a pause is a new one all the same", async () => {

@@ -101,6 +101,8 @@ class Shell implements Controller {
   /** The term that is about to begin, or has begun. */
   #elected: number | undefined;
   #isBeginning = false;
+  /** Outside a term: all nodes were looked at since everything was listed. */
+  #isUpToDate = false;
   #isStopped = false;
   #forgetAt = Number.NEGATIVE_INFINITY;
   #whenIdle: (() => void)[] = [];
@@ -234,8 +236,7 @@ class Shell implements Controller {
     this.#staleness.look();
     if (this.#isStopped) return undefined;
     if (this.#epoch === undefined) {
-      // A term begins with a look at everything: until then nobody needs to know what changed.
-      this.picture.takeDirty();
+      this.#follow();
       void this.#begin();
     } else {
       const startedAt = clock.monotonic();
@@ -248,6 +249,16 @@ class Shell implements Controller {
     // Outside a term nobody is asked, whatever the end of an earlier one's commands asks for.
     if (this.#epoch === undefined) return undefined;
     return earliest(this.#turns.standing.nextAt, this.#dispatch.lanes.nextAt);
+  }
+
+  /** A term begins with a look at everything: until then nobody is asked about what changed. */
+  #follow(): void {
+    const changed = this.picture.takeDirty();
+    const isWhole = this.#isListed;
+    // Of a part of the nodes a few are many, and without their claims nobody can tell which of them only boot.
+    if (isWhole)
+      this.#turns.review(this.#isUpToDate ? changed : this.picture.subjects("node"), this.#options.clock.now());
+    this.#isUpToDate = isWhole;
   }
 
   #decideAndSend(epoch: number): void {
@@ -310,6 +321,7 @@ class Shell implements Controller {
     }
     this.#elected = leadership.epoch;
     this.#epoch = undefined;
+    this.#isUpToDate = false;
     this.#turns.end();
     this.#refusalTimes.clear();
     this.#dispatch.reset();
@@ -320,7 +332,7 @@ class Shell implements Controller {
   async #begin(): Promise<void> {
     const { api, clock, journal, settings } = this.#options;
     const epoch = this.#elected;
-    if (epoch === undefined || this.#isBeginning || this.#kinds.some(({ fed }) => !fed.synced)) return;
+    if (epoch === undefined || this.#isBeginning || !this.#isListed) return;
     this.#isBeginning = true;
     const abort = new AbortController();
     const cancel = clock.after(ledgerTimeoutMs, () => abort.abort(new Error("The ledger could not be read in time.")));
@@ -345,6 +357,10 @@ class Shell implements Controller {
       journal({ at: clock.now(), event: "leading", epoch, message });
     }
     this.#loop.wake();
+  }
+
+  get #isListed(): boolean {
+    return this.#kinds.every(({ fed }) => fed.synced);
   }
 
   #isIdle(): boolean {

@@ -506,6 +506,26 @@ describe("instances", () => {
     expect(await execution.execute(command)).toEqual({ result: "done" });
   });
 
+  test.each([
+    ["True", "stale", undefined],
+    ["False", "done", "terminating"],
+  ])(
+    "without a claim, with a node that no watch has shown and that says Ready=%s: %s",
+    async (status, result, state) => {
+      const execution = new EmbeddedExecution({ delete: async () => "terminating" });
+      const manifest = { apiVersion: "v1", kind: "Node", metadata: { name: "n" }, spec: { providerID: "i" } };
+      await execution.settle(execution.server.create(resources.nodes, {}, manifest));
+      const time = "2026-01-01T00:00:00Z";
+      const conditions = [{ type: "Ready", status, lastTransitionTime: time, lastHeartbeatTime: time }];
+      const body = { type: "merge", body: { status: { conditions } } } as const;
+      await execution.settle(execution.server.patch(resources.nodes, { name: "n" }, body, { subresource: "status" }));
+      const command: Command = { kind: "delete-instance", providerID: "i", why: "" };
+      expect(await execution.execute(command)).toEqual({ result });
+      expect(execution.picture.instance("i")?.state).toBe(state);
+      expect(execution.picture.node("n")?.providerID).toBe("i");
+    },
+  );
+
   test("are listed as of the moment of asking, all or none", async () => {
     const listed = { providerID: "i", createdAt: 0 };
     const execution = new EmbeddedExecution();

@@ -3,7 +3,7 @@
 import type { Command, Outcome } from "../decide/decision.ts";
 import type { InstanceView } from "../snapshot/views.ts";
 import { done, type Execution } from "./execution.ts";
-import { assertNodeless } from "./live-nodes.ts";
+import { assertNodeless, assertUnused } from "./live-nodes.ts";
 import { outcomeOfProvider } from "./outcome.ts";
 
 type Of<K extends Command["kind"]> = Extract<Command, { kind: K }>;
@@ -17,9 +17,13 @@ export async function deleteInstance(command: Of<"delete-instance">, execution: 
   return done;
 }
 
-/** A node that joined after its claim was deleted is entered in the ledger before its machine goes. */
+/**
+ * A node that joined after its claim was deleted is entered in the ledger before its machine goes; of a machine without a
+ * claim one that runs there keeps it.
+ */
 async function assertNoneJoined({ providerID, claim }: Of<"delete-instance">, execution: Execution): Promise<void> {
   const { picture } = execution;
+  if (claim === undefined) return assertUnused(providerID, execution);
   const view = claim && picture.claim(claim.name);
   if (view === undefined || view.uid !== claim?.uid || picture.nodesOf(view).length > 0) return;
   if (picture.instance(providerID)?.state !== "terminating") await assertNodeless(view, execution);

@@ -182,6 +182,14 @@ describe("reboot-instance", () => {
     expect(execution.picture.node("n")?.bootID).toBe("2");
   });
 
+  test("asks nothing for a node that is well as it is read now, and the picture learns it", async () => {
+    const { execution, provider, reboot } = await begun();
+    await says(execution, { bootID: "1", ready: "True" });
+    expect(await execution.execute(reboot)).toEqual({ result: "stale" });
+    expect(provider.tokens).toEqual([]);
+    expect(execution.picture.node("n")?.conditions).toMatchObject([{ type: "Ready", status: "True" }]);
+  });
+
   test.each<[string, (execution: EmbeddedExecution) => Promise<unknown>]>([
     ["the action is over", execution => execution.patch(actions, "repair-n", { status: { phase: "Failed" } })],
     [

@@ -2,6 +2,7 @@
 // is told by the node's boot id, and by the provider, who knows the action by its uid.
 
 import type { Command, Outcome } from "../decide/decision.ts";
+import { isRecovered } from "../decide/reboot.ts";
 import { projectNode } from "../snapshot/project-node.ts";
 import { readAction, writeProgress } from "./execute-action.ts";
 import { sawInstance } from "./execute-instance.ts";
@@ -20,7 +21,10 @@ export async function rebootInstance(
   if (phase !== "Running") throw new Stale(`NodeAction ${target.name} does not run.`);
   const live = assertSame(await execution.api.get(nodes, keyOf(node)), node);
   execution.picture.answered("node", live);
-  if (projectNode(live, undefined).bootID !== bootID) return alreadySo;
+  const view = projectNode(live, undefined);
+  if (view.bootID !== bootID) return alreadySo;
+  // It may have waited long for this lane, or the provider: by a node that is well the rule ends it.
+  if (isRecovered(action, view)) throw new Stale(`Node ${node.name} has recovered.`);
   const answer = await execution.provider.reboot(providerID, target.uid);
   if (typeof answer === "object") return outcomeOfProvider(answer);
   if (answer === "gone") {

@@ -111,6 +111,24 @@ describe("a leader that follows another", () => {
     expect(leader.repairs(at("2h10s"))).toEqual(["a"]);
   });
 
+  test("goes on to hold what it saw come over many nodes at once, though it is on fewer by now", () => {
+    const many = Array.from({ length: 20 }, (_, index) => `n${index}`);
+    const isMeant = { mode: "Enabled", maxUnhealthy: "100%" } as const;
+    const leader = new Leader(
+      pool(many, name => aNode(name), { repair: isMeant }),
+      at("1h"),
+    );
+    leader.turns.end();
+    const sick = (name: string) => aNode(name, { ready: "Unknown", since: at("2h") });
+    for (const name of many.slice(0, 8)) leader.show(sick(name), at("2h"));
+    leader.turns.review([], at("2h"));
+    for (const name of many.slice(1, 8)) leader.show(aNode(name, { since: at("2h29m") }), at("2h29m"));
+    leader.turns.review([], at("2h29m"));
+    leader.turns.askAll(at("2h30m"));
+    expect([leader.repairs(at("2h31m")), leader.codes("n0")]).toEqual([[], ["correlated-failure"]]);
+    expect([leader.repairs(at("2h34m") - 1), leader.repairs(at("2h34m"))]).toEqual([[], ["n0"]]);
+  });
+
   test("waits for what may still spread, since it cannot know when it began", () => {
     const leader = new Leader(
       pool(names, name => aNode(name, name === "a" ? { ready: "Unknown", since: at("0s") } : {})),

@@ -96,6 +96,12 @@ export class Turns {
     if (this.#safety.outbreaks.size > 0) this.#mustArbitrate = true;
   }
 
+  /** In place of a turn, for whoever does not lead: an outbreak that it has seen holds its own starts later. */
+  review(changed: Iterable<Subject>, now: Instant): void {
+    for (const subject of changed) if (kindOf(subject) === "node") this.#lookAgain(nameOf(subject), now);
+    this.#safety.review({ picture: this.#picture, now });
+  }
+
   ask(subjects: Iterable<Subject>): void {
     for (const subject of subjects) this.#asked.add(subject);
   }

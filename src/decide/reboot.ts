@@ -87,7 +87,7 @@ function isFinished({ status }: ActionView, step: StepName): boolean {
 }
 
 /** It must be Ready, and nothing of what it was rebooted for may be left. */
-function illOf({ spec }: ActionView, { name, conditions }: NodeView): string | undefined {
+function illOf({ spec }: Pick<ActionView, "spec">, { name, conditions }: NodeView): string | undefined {
   const said = (type: string) => {
     const condition = conditionOf(conditions, type);
     return condition === undefined ? `says nothing of ${type}` : `has ${type}=${condition.status}`;
@@ -109,9 +109,9 @@ function endOf(patient: Patient, context: Context): End | undefined {
     return { phase: "Abandoned", outcome: `Node ${node.name} was deleted at ${formatTime(node.deletingSince)}.` };
   }
   const isLate = giveUpAt <= context.now;
-  // One that is well and was asked to reboot may be about to go down; one that somebody wants rebooted need not be sick.
-  const isSpared = !isWished(action) && (!isAsked || isLate);
-  if (ill === undefined && (isRebooted || isSpared)) {
+  // One that is well and was asked to reboot may be about to go down.
+  const isSpared = isRecovered(action, node) && (!isAsked || isLate);
+  if ((ill === undefined && isRebooted) || isSpared) {
     const how = isRebooted ? "was rebooted and has recovered" : "has recovered, and was not seen to reboot";
     return { phase: "Done", outcome: `Node ${node.name} ${how}.` };
   }
@@ -123,8 +123,13 @@ function endOf(patient: Patient, context: Context): End | undefined {
   return { phase: "Failed", outcome: `It had not recovered by ${formatTime(giveUpAt)}: ${cause}` };
 }
 
+/** One that somebody wants rebooted need not be sick. */
+export function isRecovered(action: Pick<ActionView, "spec">, node: NodeView): boolean {
+  return !isWished(action) && illOf(action, node) === undefined;
+}
+
 /** By an object of a person, or of another controller, who knows why. */
-function isWished({ spec }: ActionView): boolean {
+function isWished({ spec }: Pick<ActionView, "spec">): boolean {
   return spec.evidence.some(({ kind }) => kind === "RemediationObject");
 }
 

@@ -56,9 +56,14 @@ export class SafetyMemory {
     this.#settling.setBack(now);
   }
 
+  /** Which outbreaks there are now: one that nobody looks for is not remembered when it is on fewer nodes. */
+  review(context: Pick<Context, "picture" | "now">): void {
+    this.#correlated.review(context);
+  }
+
   /** Once a turn, before the arbiter: what speaks against a start now. */
   vetoes(context: Pick<Context, "picture" | "now">): readonly Veto[] {
-    this.#correlated.review(context);
+    this.review(context);
     const { outbreaks } = this.#correlated;
     return [
       (proposal, judged) => correlatedVeto(outbreaks, proposal, judged),

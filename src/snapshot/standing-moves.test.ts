@@ -302,6 +302,32 @@ describe("a plan that is over", () => {
     expect(picture.takeDirty()).toContain("node/b");
   });
 
+  describe("whose write came to nothing", () => {
+    const { name, spec } = opened();
+    const opening = { kind: "open-action", name, spec, phase: "Pending", why: "" } as const;
+
+    test("keeps who takes its pods once it is written after all", () => {
+      settled();
+      picture.expect(opening, t0);
+      expect(picture.goingOnto("b")?.isProvisional).toBe(true);
+      picture.unexpect(opening);
+      expect(picture.goingOnto("b")).toBeUndefined();
+      picture.takeDirty();
+      picture.put("action", opened());
+      expect(picture.goingOnto("b")?.name).toBe(name);
+      expect(picture.takeDirty()).toContain("node/b");
+    });
+
+    test("keeps nobody once its move has gone", () => {
+      settled();
+      picture.expect(opening, t0);
+      picture.put("claim", aClaim("a", { pool: "general", ...next, deletingSince: t0 }));
+      picture.unexpect(opening);
+      picture.put("action", opened());
+      expect([picture.openActionOn(nodeA.uid)?.name, picture.goingOnto("b")]).toEqual([name, undefined]);
+    });
+  });
+
   test("tells who was to take its pods when it is given up while the move still stands", () => {
     settled();
     picture.put("action", opened());

@@ -35,6 +35,12 @@ test("one that failed says why, and how much that matters", () => {
   expect(levelOf(ended(launch, { result: "refused", reason: "Invalid", message: "Never." }))).toBe("error");
 });
 
+test("that a provider lists no machines is no error at the start of every process that has none", () => {
+  const list: Command = { kind: "list-instances", why: "It is time." };
+  expect(levelOf(ended(list, { result: "refused", reason: "NotSupported", message: "Never." }))).toBe("debug");
+  expect(levelOf(ended(list, { result: "refused", reason: "Invalid", message: "Never." }))).toBe("error");
+});
+
 const pod = { namespace: "default", name: "p", uid: "p" };
 const action = { name: "repair-n1", uid: "a" };
 const node = { name: "web-1-abcd", uid: "n" };

@@ -49,13 +49,19 @@ function ended(command: Command, outcome: Outcome): LogLine {
     const { reason, message } = outcome;
     const failed = `Could not ${wordsOf(command).join(" ")}: ${message}`;
     return {
-      level: result === "retry" ? "warn" : "error",
+      level: failureLevel(command, outcome),
       message: `${failed} ${command.why}`,
       fields: { ...fields, reason },
     };
   }
   const message = result === "done" ? doneMessage(command, outcome.note) : command.why;
   return { level: result === "done" && isNews(command) ? "info" : "debug", message, fields };
+}
+
+/** A provider that knows of no list of its machines is no failure: it is the one by default. */
+function failureLevel({ kind }: Command, { result, reason }: Extract<Outcome, { reason: string }>): LogLevel {
+  if (kind === "list-instances" && reason === "NotSupported") return "debug";
+  return result === "retry" ? "warn" : "error";
 }
 
 /** `note`: what was done instead. */

@@ -47,6 +47,7 @@ test("without a fault a call is answered", async () => {
 test.each([
   ["TooManyRequests", /too many requests/, false],
   ["InternalError", /an error on the server/, false],
+  ["Forbidden", /not allowed/, false],
   ["LostRequest", /reset/, false],
   ["LostAnswer", /reset/, true],
   ["Slow", /no answer/, true],

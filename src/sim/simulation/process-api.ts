@@ -192,12 +192,14 @@ function concerns({ verbs, resources, fault }: ApiFault, { verb, resource }: Cal
   return resources === undefined || resources.includes(resource) || resources.includes(plural);
 }
 
-function refusalOf({ fault, retryAfterSeconds }: ApiFault, { resource }: Call): ApiError | undefined {
+function refusalOf({ fault, retryAfterSeconds }: ApiFault, { verb, resource }: Call): ApiError | undefined {
   switch (fault) {
     case "TooManyRequests":
       return refused(429, fault, "too many requests, please try again later", retryAfterSeconds);
     case "InternalError":
       return refused(500, fault, `an error on the server has prevented the request from succeeding (${resource})`);
+    case "Forbidden":
+      return refused(403, fault, `${verb} of ${resource} is not allowed`);
     case "Conflict":
       return refused(409, fault, "the object has been modified; please apply your changes to the latest version");
     default:

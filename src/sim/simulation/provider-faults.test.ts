@@ -11,6 +11,7 @@ function bad(fault: Partial<ProviderFault> & Pick<ProviderFault, "fault">) {
   const ended: string[] = [];
   const own = {
     get: () => Promise.resolve("gone"),
+    list: () => Promise.resolve(ended.map(providerID => ({ providerID, createdAt: 0 }))),
     delete: (id: string) => {
       ended.push(id);
       return Promise.resolve("terminating");
@@ -19,7 +20,7 @@ function bad(fault: Partial<ProviderFault> & Pick<ProviderFault, "fault">) {
   faults.add({ until: 60_000, ...fault });
   // Only what these tests call.
   const provider = withProviderFaults(own as unknown as InstanceProvider, faults);
-  return { clock, provider, ended };
+  return { clock, provider, ended, faults };
 }
 
 test("an error is an answer, and nothing is done", async () => {
@@ -51,4 +52,15 @@ test("only the calls that are named, a share of them, and only for a time", asyn
   expect(gone).toBeLessThan(140);
   await clock.runFor(60_000);
   expect(await provider.get("i")).toBe("gone");
+});
+
+test("an old list is the one before it began, and nothing else is struck", async () => {
+  const { clock, provider, faults } = bad({ fault: "Throttled", until: 0 });
+  await provider.delete("i");
+  expect(await provider.list("c")).toHaveLength(1);
+  faults.add({ fault: "OldList", until: 60_000 });
+  expect(await provider.delete("j")).toBe("terminating");
+  expect(await provider.list("c")).toHaveLength(1);
+  await clock.runFor(60_000);
+  expect(await provider.list("c")).toHaveLength(2);
 });

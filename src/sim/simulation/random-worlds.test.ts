@@ -28,7 +28,13 @@ test("every act and every fault is drawn by some of two hundred seeds", () => {
     ["annotate", "api", "apply", "clock", "cordon", "crash", "delete", "patch", "pause", "provider", "watch"].sort(),
   );
   const faults = timeline.flatMap(({ do: act }) => act.api?.fault ?? act.watch?.fault ?? act.provider?.fault ?? []);
-  expect(new Set(faults).size).toBe(16);
+  expect(new Set(faults).size).toBe(18);
+  const silenced = timeline.flatMap(({ do: { annotate } }) =>
+    annotate?.annotations?.["fettle.dev/simulate"] === "silent" && annotate.count === undefined
+      ? (annotate.selector ?? "")
+      : [],
+  );
+  expect(new Set(silenced)).toEqual(new Set(["", "topology.kubernetes.io/zone=test-zone-a"]));
 });
 
 test("what goes wrong is mended three hours before the end", () => {

@@ -6,6 +6,7 @@ import { type Dice, diceOf, times } from "./dice.ts";
 import { randomCheck } from "./random-checks.ts";
 import { type Day, randomDay } from "./random-day.ts";
 import { randomDisruption } from "./random-disruption.ts";
+import { randomOutages } from "./random-outages.ts";
 import { nodeClass, type RandomPool, randomPool, safetyPolicy } from "./random-pools.ts";
 import { randomWorkload } from "./random-workloads.ts";
 import { durationMs, type Expectation, type Scenario, type UnmanagedNode } from "./scenario.ts";
@@ -38,7 +39,7 @@ export function randomWorld(seed: number, { isDisrupted = false } = {}): Scenari
       nodes: strangers(dice),
     },
     workloads: [...workloads.flatMap(({ manifests }) => manifests), ...(plans?.workloads ?? [])],
-    timeline: [...day.timeline, ...check.timeline, ...(plans?.timeline ?? [])].toSorted(
+    timeline: [...day.timeline, ...check.timeline, ...randomOutages(seed), ...(plans?.timeline ?? [])].toSorted(
       (a, b) => durationMs(a.at) - durationMs(b.at),
     ),
     expect: pools.map(pool => atRest(pool, day)),

@@ -48,6 +48,7 @@ const lasting = {
 export const apiFaultKinds = [
   "TooManyRequests",
   "InternalError",
+  "Forbidden",
   "Conflict",
   "LostRequest",
   "LostAnswer",
@@ -55,7 +56,7 @@ export const apiFaultKinds = [
 ] as const;
 const ApiFault = Struct("The API server fails for the controller.", {
   fault: StringEnum(
-    "TooManyRequests, InternalError and Conflict are answers. LostRequest: nothing comes back and nothing was done. LostAnswer: nothing comes back and it was done. Slow: the answer comes late.",
+    "TooManyRequests, InternalError, Forbidden and Conflict are answers. LostRequest: nothing comes back and nothing was done. LostAnswer: nothing comes back and it was done. Slow: the answer comes late.",
     apiFaultKinds,
   ),
   ...lasting,
@@ -83,12 +84,13 @@ export const providerFaultKinds = [
   "NotSupported",
   "Unknown",
   "LostAnswer",
+  "OldList",
   "Hang",
 ] as const;
 export const providerCalls = ["create", "get", "list", "delete", "reboot"] as const;
 const ProviderFault = Struct("The provider fails.", {
   fault: StringEnum(
-    "The class of the error that it answers with. LostAnswer: done, and answered with Unknown. Hang: no answer ever.",
+    "The class of the error that it answers with. LostAnswer: done, and answered with Unknown. OldList: lists are as the last one before it. Hang: no answer ever.",
     providerFaultKinds,
   ),
   ...lasting,

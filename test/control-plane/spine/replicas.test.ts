@@ -5,7 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KubeObject, Manifest } from "../../../src/api/meta.ts";
 import { nodeClaims } from "../../../src/api/node-claim.ts";
 import { nodePools } from "../../../src/api/node-pool.ts";
-import { disruptionBudgets, pods } from "../../../src/control/resources.ts";
+import { nodeHealthChecks } from "../../../src/api/node-health-check.ts";
+import { replaceRemediationTemplates } from "../../../src/api/remediation.ts";
+import { safetyPolicies } from "../../../src/api/safety-policy.ts";
+import { disruptionBudgets, nodes, pods } from "../../../src/control/resources.ts";
 import type { FettleProcess } from "../../spine/fettle-process.ts";
 import { processWorld } from "../../spine/process-world.ts";
 import { type Claim, Stage } from "../../spine/world.ts";
@@ -21,6 +24,18 @@ const lease = [
   "--leader-elect-renew-deadline=8s",
   "--leader-elect-retry-period=1s",
 ];
+
+/** All that may be written where everything is only shown. That we may do something is asked, not written. */
+const ofDryRuns = [
+  "create events",
+  "patch events",
+  "create nodeactions",
+  "patch nodeactions/status",
+  "update leases",
+  "create selfsubjectaccessreviews",
+];
+const ailment = "KernelDeadlock";
+const ailing = { "fettle.dev/simulate": `${ailment}=True` };
 
 describe.skipIf(isMissing)("processes of the controller", () => {
   let cluster: Installed;
@@ -48,7 +63,7 @@ describe.skipIf(isMissing)("processes of the controller", () => {
   const writesBy = async ({ credential }: Identity) =>
     (await cluster.requests()).filter(request => request.credential === credential && isWrite(request));
 
-  test("in dry run only the lease, Events and what would be done are written", async () => {
+  test("in dry run, whoever asks for it, only the lease, Events and what would be done are written", async () => {
     const stage = await stageOf("dry-run");
     const acting = await start(await cluster.identity());
     const pool = stage.named("workers");
@@ -59,29 +74,46 @@ describe.skipIf(isMissing)("processes of the controller", () => {
 
     await stage.patch(nodePools.resource, pool, { spec: { replicas: 1 } });
     const wish = await stage.claim("wish");
-    const dry = await cluster.identity();
-    const process = await start(dry, "--dry-run");
-    const action = await stage.world.until("what would be done", async () => {
-      const [found] = await stage.actions(...claims);
-      return found?.status?.phase === "DryRun" ? found : undefined;
+    await stage.patch(nodes, claims[0]?.status?.nodeName ?? "", { metadata: { annotations: ailing } });
+    await stage.create(nodeHealthChecks.resource, {
+      metadata: { name: pool },
+      spec: {
+        selector: { matchLabels: stage.labels },
+        unhealthyConditions: [{ type: ailment, status: "True", duration: "1s" }],
+        remediationTemplate: { apiVersion: "fettle.dev/v1alpha1", kind: "ReplaceRemediationTemplate", name: pool },
+      },
     });
-    expect(action.spec).toMatchObject({ action: "ScaleDown", dryRun: true });
-    await stage.world.until("the launch that is held back", async () =>
-      process.lines.some(line => line.includes(wish.metadata.name)) ? true : undefined,
-    );
-    await stage.world.pass(5);
-    expect(await process.stop()).toBe(0);
+    const shown = async (flags: readonly string[], ...actions: readonly string[]) => {
+      const dry = await cluster.identity();
+      const process = await start(dry, ...flags);
+      await stage.world.until("what would be done", async () => {
+        const open = (await stage.actions(...claims)).filter(({ status }) => status?.phase === "DryRun");
+        return actions.every(action => open.some(({ spec }) => spec.action === action && spec.dryRun))
+          ? true
+          : undefined;
+      });
+      await stage.world.until("the launch that is held back", async () =>
+        process.lines.some(line => line.includes(wish.metadata.name)) ? true : undefined,
+      );
+      await stage.world.pass(5);
+      expect(await process.stop()).toBe(0);
+      const written = new Set((await writesBy(dry)).map(({ verb, resource }) => `${verb} ${resource}`));
+      expect([...written].filter(write => !ofDryRuns.includes(write))).toEqual([]);
+      expect(written).toContain("update leases");
+      return written;
+    };
+    expect(await shown(["--dry-run"], "ScaleDown")).toContain("create nodeactions");
 
-    const written = new Set((await writesBy(dry)).map(({ verb, resource }) => `${verb} ${resource}`));
-    const allowed = [
-      "create events",
-      "patch events",
-      "create nodeactions",
-      "patch nodeactions/status",
-      "update leases",
-    ];
-    expect([...written].filter(write => !allowed.includes(write))).toEqual([]);
-    expect([...written]).toEqual(expect.arrayContaining(["create nodeactions", "update leases"]));
+    // By the cluster's own word, and of a health check, too.
+    await stage.create(replaceRemediationTemplates.resource, {
+      metadata: { name: pool },
+      spec: { template: { spec: {} } },
+    });
+    const policies = safetyPolicies.resource;
+    await stage.create(policies, { metadata: { name: "default" }, spec: { dryRun: true, settle: { quiet: "0s" } } });
+    expect(await shown([], "ScaleDown", "Remediation")).toContain("create nodeactions");
+    for (const kind of [nodeHealthChecks, replaceRemediationTemplates]) await stage.delete(kind.resource, pool);
+    await stage.delete(policies, "default");
     expect((await stage.claims()).map(({ metadata }) => metadata.deletionTimestamp)).toEqual([
       undefined,
       undefined,
