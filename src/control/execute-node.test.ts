@@ -209,7 +209,10 @@ describe("delete-node", () => {
 });
 
 describe("pods", () => {
-  async function aPod(execution: EmbeddedExecution): Promise<KubeObject & { metadata: { namespace: string } }> {
+  async function aPod(
+    execution: EmbeddedExecution,
+    more: object = { nodeName: "n" },
+  ): Promise<KubeObject & { metadata: { namespace: string } }> {
     await execution.settle(
       execution.server
         .create(
@@ -223,7 +226,7 @@ describe("pods", () => {
         )
         .catch(() => undefined),
     );
-    const spec = { nodeName: "n", terminationGracePeriodSeconds: 600, containers: [{ name: "c", image: "i" }] };
+    const spec = { ...more, terminationGracePeriodSeconds: 600, containers: [{ name: "c", image: "i" }] };
     const pod = await execution.create(pods, { metadata: { name: "p" }, spec });
     return pod as KubeObject & { metadata: { namespace: string } };
   }
@@ -231,6 +234,29 @@ describe("pods", () => {
     const { name, uid, namespace } = pod.metadata;
     return { name, uid, namespace };
   };
+
+  test("are told where to go, and that they may go anywhere", async () => {
+    const execution = new EmbeddedExecution();
+    const pod = podTarget(await aPod(execution, {}));
+    const tell = (nodeName: string | null) => execution.execute({ kind: "nominate-pod", pod, nodeName, why: "" });
+    expect(await tell("n")).toEqual({ result: "done" });
+    expect(await execution.get(pods, "p")).toMatchObject({ status: { nominatedNodeName: "n" } });
+    expect(execution.picture.pod("default", "p")?.nominatedNode).toBe("n");
+    expect(await tell(null)).toEqual({ result: "done" });
+    expect(execution.picture.pod("default", "p")).not.toHaveProperty("nominatedNode");
+    expect(execution.writes).toEqual(["patch-status pods", "patch-status pods"]);
+  });
+
+  test("are not told where to go once they are bound, nor in place of another of the same name", async () => {
+    const execution = new EmbeddedExecution();
+    const pod = podTarget(await aPod(execution));
+    const told = { kind: "nominate-pod", pod, nodeName: "m", why: "" } as const;
+    expect(await execution.execute(told)).toEqual({ result: "stale" });
+    expect(await execution.execute({ ...told, pod: { ...pod, uid: "another" } })).toEqual({ result: "stale" });
+    expect((await execution.get<KubeObject & { status: object }>(pods, "p"))?.status).not.toHaveProperty(
+      "nominatedNodeName",
+    );
+  });
 
   test("are evicted with their own grace", async () => {
     const execution = new EmbeddedExecution();

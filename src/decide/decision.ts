@@ -85,6 +85,12 @@ export type Command =
       | { readonly kind: "search"; readonly for: "provisioning" | "disruption"; readonly askedAt: Instant }
       | { readonly kind: "update-node"; readonly node: Target; readonly change: NodeChange }
       | { readonly kind: "delete-node"; readonly node: Target }
+      /** Tells the scheduler where a pod that waits shall go; null: wherever it likes. */
+      | {
+          readonly kind: "nominate-pod";
+          readonly pod: Target & { readonly namespace: string };
+          readonly nodeName: string | null;
+        }
       | { readonly kind: "evict-pod"; readonly pod: Target & { readonly namespace: string } }
       /** By force: gone at `deadline`, or in a second if that has passed; at once where its machine is gone. */
       | {
@@ -401,6 +407,7 @@ export function laneOf(command: Command): string {
     case "update-node":
     case "delete-node":
       return `node/${command.node.name}`;
+    case "nominate-pod":
     case "evict-pod":
     case "delete-pod":
       return `pod/${command.pod.namespace}/${command.pod.name}`;
