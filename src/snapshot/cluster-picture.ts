@@ -142,6 +142,9 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   placementOf(podUid: string): Placement | undefined {
     return this.#pending.placementOf(podUid);
   }
+  namedFor(podUid: string): string | undefined {
+    return this.#pending.namedFor(podUid);
+  }
   plannedClaims(pool: string): readonly PlannedClaim[] {
     return this.#pending.plannedOf(pool);
   }

@@ -12,8 +12,8 @@ const believedMs: Millis = 5 * minuteMs;
 type Word = { readonly pod: PodView; readonly until: Instant; readonly isBelieved: boolean };
 
 export class Nominations {
-  /** Whoever named the node: now it is for us to say where the pod goes. */
-  readonly #own = new Set<string>();
+  /** The node that we named last, by the pod's uid; also one that another named, once it is for us to say. */
+  readonly #own = new Map<string, string>();
   readonly #others = new Map<string, Word>();
 
   /** When the first word of another is believed no longer. */
@@ -22,13 +22,18 @@ export class Nominations {
     return untils.length === 0 ? undefined : Math.min(...untils);
   }
 
-  isOwn(podUid: string): boolean {
-    return this.#own.has(podUid);
+  ownOf(podUid: string): string | undefined {
+    return this.#own.get(podUid);
   }
 
-  own({ uid }: PodView): void {
+  own({ uid, nominatedNode }: PodView): void {
     this.#others.delete(uid);
-    this.#own.add(uid);
+    if (nominatedNode !== undefined) this.#own.set(uid, nominatedNode);
+  }
+
+  /** Its node's name was taken out again. */
+  silenced({ uid }: PodView): void {
+    this.#others.delete(uid);
   }
 
   /** Somebody else's word, from the first time on that it was seen. */
@@ -54,7 +59,7 @@ export class Nominations {
   }
 
   adopt(other: Nominations): void {
-    for (const uid of other.#own) this.#own.add(uid);
+    for (const [uid, nodeName] of other.#own) this.#own.set(uid, nodeName);
     for (const [uid, { until }] of other.#others) {
       const known = this.#others.get(uid);
       if (known !== undefined) this.#others.set(uid, { ...known, until });

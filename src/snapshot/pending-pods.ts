@@ -106,6 +106,11 @@ export class PendingPods {
     return this.#placements.get(podUid);
   }
 
+  /** The node that was last named for it by our word, though its name may have been taken out since. */
+  namedFor(podUid: string): string | undefined {
+    return this.#nominations.ownOf(podUid);
+  }
+
   /** Those that are to be on a claim, and are not bound yet. */
   expectedOn(claim: string): readonly PodView[] {
     return this.#expected.on("claim", claim).flatMap(uid => this.#wanting.get(uid) ?? []);
@@ -270,10 +275,10 @@ export class PendingPods {
   #isLeftToOthers(pod: PodView): boolean {
     const { uid, nodeName, nominatedNode } = pod;
     if (nominatedNode === undefined || nodeName !== undefined) {
-      this.#nominations.forget(pod);
+      this.#nominations.silenced(pod);
       return false;
     }
-    if (this.#nominations.isOwn(uid) || this.#isPlacedOn(uid, nominatedNode)) {
+    if (this.#nominations.ownOf(uid) === nominatedNode || this.#isPlacedOn(uid, nominatedNode)) {
       this.#nominations.own(pod);
       return false;
     }

@@ -200,61 +200,6 @@ describe("of a pod that wants a node is said", () => {
     expect(decide(world)).toEqual({ ...nothing, notices: [{ about, type: "Normal", reason: "Nominated", message }] });
   });
 
-  describe("to the scheduler", () => {
-    const pod = { namespace: "default", name: "a", uid: "default-a-uid" };
-    /** It is to go to claim p-1, whose node has this name. */
-    function joined(views: Partial<PodView> = {}): World {
-      const world = new World(pending("a", views));
-      world.picture.put("claim", aClaim("p-1", { providerID: "i-1" }));
-      world.picture.put("node", aNode("n", { providerID: "i-1" }));
-      return world.place([pending("a")], { on: "claim", name: "p-1", at: t0 });
-    }
-    const told = (world: World) =>
-      decide(world).commands.map(command => (command.kind === "nominate-pod" ? command.nodeName : command.kind));
-
-    test("the name of its node, once that is there", () => {
-      const world = new World(pending("a"));
-      world.picture.put("claim", aClaim("p-1", { providerID: "i-1" }));
-      world.place([pending("a")], { on: "claim", name: "p-1", at: t0 });
-      expect(decide(world).commands).toEqual([]);
-      world.picture.put("node", aNode("n", { providerID: "i-1" }));
-      const why = "Node n has room for it.";
-      expect(decide(world).commands).toEqual([{ kind: "nominate-pod", pod, nodeName: "n", why }]);
-      world.picture.put("pod", pending("a", { nominatedNode: "n" }));
-      expect(decide(world).commands).toEqual([]);
-    });
-
-    test("the name of a node with room, also where another was named before", () => {
-      const world = joined();
-      world.picture.put("pod", pending("a", { nominatedNode: "n" }));
-      world.picture.put("node", aNode("m"));
-      world.picture.remove("claim", aClaim("p-1", { providerID: "i-1" }));
-      world.place([pending("a")], { on: "node", name: "m", at: t0 });
-      expect(told(world)).toEqual(["m"]);
-    });
-
-    test("nothing where two nodes say that they are the claim's", () => {
-      const world = joined();
-      world.picture.put("node", aNode("twin", { providerID: "i-1" }));
-      expect(told(world)).toEqual([]);
-    });
-
-    test("that no room is kept for it any more, when it can go nowhere", () => {
-      const world = new World(pending("a", { nominatedNode: "gone" })).place([pending("a")], nowhere);
-      expect(told(world)).toEqual([null]);
-      expect(told(new World(pending("a")).place([pending("a")], nowhere))).toEqual([]);
-    });
-
-    test("nothing of one that runs on a node that goes: its successor is another pod", () => {
-      const running = aPod("a", { on: "going" });
-      const world = new World(running);
-      world.picture.put("node", aNode("going", { deletingSince: t0 }));
-      world.picture.put("node", aNode("m"));
-      world.place([running], { on: "node", name: "m", at: t0 });
-      expect(told(world)).toEqual([]);
-    });
-  });
-
   test("why it can go nowhere", () => {
     const world = new World(pending("a")).place([pending("a")], nowhere);
     expect(decide(world)).toMatchObject({

@@ -207,6 +207,16 @@ describe("a pod that names a node", () => {
     expect([await placeOf(box, "one"), await placeOf(box, "two")].toSorted()).toEqual(["a", "c"]);
   });
 
+  test("has the name taken out where it can go nowhere: its room is free for others", async () => {
+    const box = await waiting();
+    await name(box, "two", "b");
+    await open(box, "a");
+    const [one, two] = [await placeOf(box, "one"), await placeOf(box, "two")];
+    expect([one, two].filter(place => place !== undefined)).toEqual(["a"]);
+    const left = await box.get<Pod>(podResource, one === undefined ? "one" : "two");
+    expect(left.status).not.toHaveProperty("nominatedNodeName");
+  });
+
   test("frees the room with its end", async () => {
     const box = await waiting();
     await name(box, "two", "b");

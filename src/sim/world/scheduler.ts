@@ -1,7 +1,7 @@
 // Binds pending pods to nodes: those of highest priority first, then in the order in which they came, each to the node
 // with the largest free share. One that names a node (status.nominatedNodeName) goes there if it can, and its room is kept
-// for it, whatever the priority of others. Without preemption and without preferences; what fits nowhere waits until the
-// picture changes.
+// for it, whatever the priority of others; if it can go nowhere the name is taken out again. Without preemption and without
+// preferences; what fits nowhere waits until the picture changes.
 
 import type { Clock } from "../../control/ports.ts";
 import { conditionOf, type Verdict, withTransition } from "./conditions.ts";
@@ -175,14 +175,17 @@ export class Scheduler {
 
   async #refuse(pod: Pod, message: string): Promise<void> {
     const before = conditionOf(pod, "PodScheduled");
-    if (before?.status === "False" && before.message === message) return;
+    const isNamed = pod.status.nominatedNodeName !== undefined;
+    if (before?.status === "False" && before.message === message && !isNamed) return;
     const now = this.#clock.now();
     const tellAt = this.#refused.tellAt(keyIn(pod));
-    if (tellAt > now) return this.#worker.addAt(pass, Math.max(tellAt, this.#retriedAt + retryMs));
+    if (tellAt > now && !isNamed) return this.#worker.addAt(pass, Math.max(tellAt, this.#retriedAt + retryMs));
     this.#refused.told(keyIn(pod), now);
     const verdict: Verdict = { type: "PodScheduled", status: "False", reason: "Unschedulable", message };
     const condition = { ...withTransition(before, verdict, now), lastProbeTime: null };
-    const body = { metadata: { uid: pod.metadata.uid }, status: { conditions: [condition] } };
+    // As kube-scheduler, where no preemption helps either: the node that was named for it is not to be had.
+    const status = { conditions: [condition], ...(isNamed ? { nominatedNodeName: null } : {}) };
+    const body = { metadata: { uid: pod.metadata.uid }, status };
     await this.#picture.pods.patch(pod, { type: "strategic", body }, { subresource: "status" });
     await recordEvent(this.#picture, pod, {
       type: "Warning",
