@@ -328,8 +328,9 @@ describe("a pod that names its node", () => {
 
   test("is asked again when its node comes, and when somebody has told it otherwise", () => {
     const world = new World(a);
+    world.picture.put("pool", aPool("p", { spec: { podPlacement: "Planned" } }));
     world.picture.settleSearch(world.plan([world.planned("p-1", [a])]));
-    world.picture.put("claim", aClaim("p-1", { providerID: "i-1" }));
+    world.picture.put("claim", aClaim("p-1", { pool: "p", providerID: "i-1" }));
     world.picture.takeDirty();
     world.picture.put("node", aNode("n", { providerID: "i-1" }));
     expect([...world.picture.takeDirty()]).toContain("pod/default/a");

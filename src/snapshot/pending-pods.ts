@@ -9,7 +9,7 @@ import type { Subject } from "./picture.ts";
 import { type Pending, type Placement, type Plan, type PlannedClaim, poolVersion } from "./placement.ts";
 import type { Change } from "./tables.ts";
 import type { ActionView, ClaimView, NodeView, PodView, PoolView } from "./views.ts";
-import { waitsForReplacement } from "./waiting-action.ts";
+import { byName, isComing, isPlaced, takesPods, wantsNode } from "./wanting.ts";
 
 type LookUps = {
   node(name: string): NodeView | undefined;
@@ -89,9 +89,8 @@ export class PendingPods {
     };
   }
 
-  /** Every pod that wants a node, by namespace and name. */
   wanting(): readonly PodView[] {
-    return [...this.#wanting.values()].sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
+    return [...this.#wanting.values()].sort(byName);
   }
 
   wants({ uid }: PodView): boolean {
@@ -120,7 +119,6 @@ export class PendingPods {
     return this.#expected.on("node", name).flatMap(uid => this.#wanting.get(uid) ?? []);
   }
 
-  /** What is to be made for a pool, in the order of the plan. */
   plannedOf(pool: string): readonly PlannedClaim[] {
     return [...this.#planned.values()].filter(planned => planned.pool === pool);
   }
@@ -135,7 +133,7 @@ export class PendingPods {
         this.#judgeNode(this.#look.nodeByUid(action?.spec.node.uid ?? "")?.name);
       }
     }
-    if (kind === "pool") this.#poolChanged((after ?? before) as PoolView);
+    if (kind === "pool") this.#poolChanged({ before, after } as Change<PoolView>);
     const isSupply = kind !== "pod" || [before, after].some(pod => pod !== undefined && "nodeName" in pod);
     if (isSupply) this.supplyChanged();
   }
@@ -212,7 +210,7 @@ export class PendingPods {
     if (after === undefined) return;
     if (after.nodeName !== undefined && before?.nodeName === undefined) this.#bound(after, after.nodeName);
     this.#judgePod(after);
-    if (before?.nominatedNode !== after.nominatedNode) this.#toldOtherwise(after);
+    if (before !== undefined && before.nominatedNode !== after.nominatedNode) this.#toldOtherwise(after);
   }
 
   /** It may have to be told anew, and its node may wait for it to be told. */
@@ -224,9 +222,8 @@ export class PendingPods {
 
   #nodeChanged({ before, after }: Change<NodeView>): void {
     for (const node of [before, after]) this.#judgeNode(node?.name);
-    this.#markExpected("node", (after ?? before)?.name ?? "");
     for (const providerID of new Set([before?.providerID, after?.providerID])) {
-      for (const claim of this.#look.claimsWith(providerID)) this.#markExpected("claim", claim.name);
+      for (const claim of this.#look.claimsWith(providerID)) this.#markExpected(claim);
     }
   }
 
@@ -317,14 +314,18 @@ export class PendingPods {
     for (const providerID of new Set([before?.providerID, after?.providerID])) {
       for (const node of this.#look.nodesWith(providerID)) this.#judgeNode(node.name);
     }
-    if (before?.providerID !== after?.providerID) this.#markExpected("claim", name);
+    if (after !== undefined && before?.providerID !== after.providerID) this.#markExpected(after);
     if (after !== undefined && after.isProvisional !== true && this.#planned.delete(name)) this.#markPool(after.pool);
     const wasMade = before !== undefined && before.isProvisional !== true;
     if (after === undefined ? wasMade : !isComing(after)) this.#release("claim", name);
     else this.#expect("claim", name);
   }
 
-  #poolChanged({ name }: PoolView): void {
+  #poolChanged({ before, after }: Change<PoolView>): void {
+    const name = (after ?? before)?.name ?? "";
+    if (before?.effective.podPlacement !== after?.effective.podPlacement) {
+      for (const pod of this.#wanting.values()) this.#toldOtherwise(pod);
+    }
     for (const claim of this.plannedOf(name)) if (!this.#stands(claim)) this.#release("claim", claim.name);
   }
 
@@ -429,8 +430,10 @@ export class PendingPods {
   }
 
   /** Those who are to come may learn the name of their node, or that it is up. */
-  #markExpected(on: Place["kind"], name: string): void {
-    for (const uid of this.#expected.on(on, name)) {
+  #markExpected({ name, pool = "", providerID }: ClaimView): void {
+    if (this.#look.pool(pool)?.effective.podPlacement !== "Planned") return;
+    const onNodes = this.#look.nodesWith(providerID).flatMap(node => this.#expected.on("node", node.name));
+    for (const uid of [...this.#expected.on("claim", name), ...onNodes]) {
       const pod = this.#wanting.get(uid);
       if (pod !== undefined) this.#markPod(pod);
     }
@@ -439,34 +442,6 @@ export class PendingPods {
   #markPool(pool: string | undefined): void {
     if (pool !== undefined) this.#handlers.mark(`pool/${pool}`);
   }
-}
-
-/** As upstream: the scheduler found no place, or its node is going; not what belongs to its node, nor what ends. */
-function wantsNode(pod: PodView, going: ReadonlySet<string>): boolean {
-  const isEnding = pod.deletionAt !== undefined || pod.phase === "Succeeded" || pod.phase === "Failed";
-  if (isEnding || pod.isStatic || pod.ownerKind === "DaemonSet") return false;
-  if (pod.nodeName !== undefined) return going.has(pod.nodeName);
-  return pod.isUnschedulable === true;
-}
-
-/** A reboot leaves the node its pods; so does a plan for them until it begins, since its own replacements come first. */
-function takesPods(action: ActionView): boolean {
-  return action.spec.method !== "Reboot" && !waitsForReplacement(action);
-}
-
-/** Its node comes, or is there. */
-function isComing({ deletingSince, conditions }: ClaimView): boolean {
-  return (
-    deletingSince === undefined && !conditions.some(({ type, status }) => type === "Launched" && status === "False")
-  );
-}
-
-function isPlaced(placement: Placement | undefined): placement is Placement & { readonly on: "claim" | "node" } {
-  return placement !== undefined && placement.on !== "nothing";
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function earliest(a: Instant | undefined, b: Instant | undefined): Instant | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aClaim, aNode, aPod, aProvider, at, t0 } from "../../../test/builders.ts";
+import { aClaim, aNode, aPod, aPool, aProvider, at, t0 } from "../../../test/builders.ts";
 import { settings } from "../../../test/termination-world.ts";
 import type { PodSpec } from "../../api/pod.ts";
 import type { Taint } from "../../api/taint.ts";
@@ -13,7 +13,7 @@ import { pendingPod } from "./provisioning.ts";
 const unregistered: Taint = { key: "karpenter.sh/unregistered", effect: "NoExecute" };
 const notReady: Taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
 const onClaim: Placement = { on: "claim", name: "p-1", at: t0 };
-const nowhere: Placement = { on: "nothing", short: "0/2 nodes (2 resources)", tree: "" };
+const claim = aClaim("p-1", { providerID: "i-1", pool: "p", stage: "launched" });
 
 function pending(views: Partial<PodView> = {}): PodView {
   return aPod("a", { phase: "Pending", isUnschedulable: true, ...views });
@@ -24,7 +24,8 @@ class World {
   readonly picture = new ClusterPicture(aProvider(), { now: () => t0 });
 
   constructor(pod: PodView = pending(), placement: Placement = onClaim) {
-    this.picture.put("claim", aClaim("p-1", { providerID: "i-1", stage: "launched" }));
+    this.picture.put("pool", aPool("p", { spec: { podPlacement: "Planned" } }));
+    this.picture.put("claim", claim);
     this.picture.put("pod", pod);
     this.place(pod, placement);
   }
@@ -39,8 +40,8 @@ class World {
     return node;
   }
 
-  /** The names that are sent, null: that there is none. */
-  told(): (string | null)[] {
+  /** The names that are sent. */
+  told(): string[] {
     const context = { picture: this.picture, now: t0, settings, epoch: 1 };
     const { commands } = pendingPod.decide("default/a", context);
     return commands.flatMap(command => (command.kind === "nominate-pod" ? [command.nodeName] : []));
@@ -78,8 +79,9 @@ describe("the scheduler is told of a pod that waits", () => {
     const world = new World();
     world.node();
     world.picture.put("pod", pending({ nominatedNode: "n" }));
+    world.picture.put("claim", aClaim("m", { pool: "p" }));
     world.picture.put("node", aNode("m"));
-    world.picture.remove("claim", aClaim("p-1", { providerID: "i-1", stage: "launched" }));
+    world.picture.remove("claim", claim);
     world.place(pending(), { on: "node", name: "m", at: t0 });
     expect(world.told()).toEqual(["m"]);
   });
@@ -91,9 +93,14 @@ describe("the scheduler is told of a pod that waits", () => {
     expect(world.told()).toEqual([]);
   });
 
-  test("that no room is kept for it any more, when it can go nowhere", () => {
-    expect(new World(pending({ nominatedNode: "gone" }), nowhere).told()).toEqual([null]);
-    expect(new World(pending(), nowhere).told()).toEqual([]);
+  test.each<[string, (world: World) => void]>([
+    ["whose pool leaves that to the scheduler", ({ picture }) => picture.put("pool", aPool("p"))],
+    ["whose pool is gone", ({ picture }) => picture.remove("pool", aPool("p"))],
+  ])("nothing of one %s", (_, change) => {
+    const world = new World();
+    world.node();
+    change(world);
+    expect(world.told()).toEqual([]);
   });
 
   test("nothing of one that runs on a node that goes: its successor is another pod", () => {
@@ -131,7 +138,6 @@ describe("the scheduler is told of a pod that waits", () => {
 });
 
 describe("a node that is up opens", () => {
-  const claim = aClaim("p-1", { providerID: "i-1", stage: "launched" });
   const joined = (world: World) =>
     world.node({ createdAt: t0, finalizers: [], labels: { "karpenter.sh/registered": "" }, taints: [unregistered] });
   const opens = ({ picture }: World, now = t0) => registration(claim, { picture, now }).commands.length > 0;

@@ -139,7 +139,6 @@ function tell(pod: PodView, picture: Picture): Decision {
   const where = nodeName === undefined ? "can go nowhere" : `can go nowhere else when node ${nodeName} goes`;
   return {
     ...nothing,
-    commands: nomination(pod, placement, picture),
     refusals: [
       {
         subject: `pod/${namespace}/${name}`,
