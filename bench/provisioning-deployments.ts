@@ -22,19 +22,21 @@ const peer = {
 };
 
 export async function deployments(): Promise<object> {
-  const { ours, breakdown } = await onPlane(measured);
-  console.table(breakdown);
-  return { ours, "Karpenter v1.15": peer };
+  const ours: Record<string, object> = {};
+  for (const podPlacement of ["Scheduler", "Planned"] as const) {
+    const { row, breakdown } = await onPlane(plane => measured(plane, podPlacement));
+    console.log(`podPlacement: ${podPlacement}`);
+    console.table(breakdown);
+    ours[`ours, podPlacement: ${podPlacement}`] = row;
+  }
+  return { ...ours, "Karpenter v1.15": peer };
 }
 
-async function measured({ plane, api, controller, machines }: Plane) {
+async function measured({ plane, api, controller, machines }: Plane, podPlacement: "Scheduler" | "Planned") {
   await machines();
   const process = await controller();
-  await api.create(
-    nodePools.resource,
-    {},
-    manifest(nodePools.resource, "workers", { spec: { template: poolTemplate } }),
-  );
+  const spec = { template: poolTemplate, podPlacement };
+  await api.create(nodePools.resource, {}, manifest(nodePools.resource, "workers", { spec }));
   await sleep(3_000);
   await deployAll(api, replicas);
   await allRun(api, replicas);
@@ -54,7 +56,7 @@ async function measured({ plane, api, controller, machines }: Plane) {
   const closedAt = (unschedulable.at(-1)?.at ?? Number.NaN) + windowMs;
   const perClaim = (what: string) => (own.filter(one => called(one) === what).length / claims.length).toFixed(1);
   return {
-    ours: {
+    row: {
       "last claim after the last pod, s": inSeconds(lastClaim - lastPod),
       "last claim after the window closed, s": inSeconds(lastClaim - closedAt),
       nodes: claims.length,

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { apiVersionOf, type Resource } from "../src/api/meta.ts";
 import { nodeActions } from "../src/api/node-action.ts";
 import { nodeClaims } from "../src/api/node-claim.ts";
+import { nodePoolKey } from "../src/api/node.ts";
 import { nodePools } from "../src/api/node-pool.ts";
 import { nodeHealthChecks } from "../src/api/node-health-check.ts";
 import { rebootRemediationTemplates } from "../src/api/remediation.ts";
@@ -18,7 +19,7 @@ import { controllers } from "../src/decide/decision.ts";
 import { defaultCheckName } from "../src/decide/health-check/default-check.ts";
 import type { KubeApi } from "../src/control/ports.ts";
 import { disruptionBudgets as budgets, nodes as nodeResource } from "../src/control/resources.ts";
-import { deploymentResource, namespaceResource } from "../src/sim/world/resources.ts";
+import { deploymentResource, namespaceResource, podResource } from "../src/sim/world/resources.ts";
 import { ControlledBox } from "./controlled-box.ts";
 
 type Call = {
@@ -170,6 +171,9 @@ async function settle(box: ControlledBox): Promise<void> {
   const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web" }] } };
   await box.create(deploymentResource, { metadata: { name: "web" }, spec: { replicas: 6, selector, template } });
   await box.create(budgets, { metadata: { name: "web" }, spec: { maxUnavailable: 2, selector } });
+  await box.create(nodePools.resource, { metadata: { name: "dense" }, spec: { podPlacement: "Planned" } });
+  const alone = { nodeSelector: { [nodePoolKey]: "dense" }, containers: [{ name: "alone", image: "alone" }] };
+  await box.create(podResource, { metadata: { name: "alone" }, spec: alone });
   await box.run(300);
 }
 

@@ -12,6 +12,7 @@ export const nodePoolDefaults = {
   "spec.disruption.budgetPrecedence": "MostRestrictive",
   "spec.disruption.minSavings": "0%",
   "spec.weight": 0,
+  "spec.podPlacement": "Scheduler",
   "spec.dryRun": false,
 } as const;
 

@@ -46,6 +46,7 @@ test("a pool that says nothing has every default", () => {
     },
     limits: {},
     weight: 0,
+    podPlacement: "Scheduler",
     dryRun: false,
   });
 });
@@ -310,7 +311,7 @@ test("a claim that another controller wrote has the defaults of ours", () => {
 });
 
 test("what the reference shows as a default is what an empty pool has", () => {
-  const { template, disruption, weight, dryRun } = effectiveNodePool({
+  const { template, disruption, weight, podPlacement, dryRun } = effectiveNodePool({
     disruption: { budgets: [{ schedule: "@daily", duration: "1h" }] },
   });
   const [budget] = disruption.budgets;
@@ -325,6 +326,7 @@ test("what the reference shows as a default is what an empty pool has", () => {
     "spec.disruption.budgetPrecedence": disruption.budgetPrecedence,
     "spec.disruption.minSavings": disruption.minSavings,
     "spec.weight": weight,
+    "spec.podPlacement": podPlacement,
     "spec.dryRun": dryRun,
   });
 });

@@ -90,6 +90,7 @@ export type EffectiveNodePool = {
   limits: Readonly<Record<string, number | string>>;
   weight: number;
   replicas?: number;
+  podPlacement: "Scheduler" | "Planned";
   dryRun: boolean;
 };
 
@@ -114,6 +115,7 @@ export function effectiveNodePool(
     limits: spec.limits ?? {},
     weight: spec.weight ?? defaults["spec.weight"],
     ...present({ replicas: spec.replicas }),
+    podPlacement: spec.podPlacement ?? defaults["spec.podPlacement"],
     dryRun: spec.dryRun ?? defaults["spec.dryRun"],
   };
 }

@@ -166,6 +166,12 @@ const Spec = Struct(
         { minimum: 0, maximum: 2147483647 },
       ),
     ),
+    podPlacement: Optional(
+      StringEnum(
+        "Who says on which new node a pod goes that has waited for one. Scheduler: the scheduler, which spreads pods as they come. Planned: as the machines were chosen, by status.nominatedNodeName of each pod; cheaper where machines differ, and pods of one workload may share a node. Default Scheduler.",
+        ["Scheduler", "Planned"],
+      ),
+    ),
     dryRun: Optional(
       Flag("Decide and show everything for this pool, and do nothing: no repair, no disruption. Default false."),
     ),

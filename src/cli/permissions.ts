@@ -59,6 +59,12 @@ const everywhere: readonly Permission[] = [
     verbs: [...watched, "delete"],
     why: "Deletes are for what an eviction cannot do: the node's deadline has come, or the node is dead.",
   },
+  {
+    group: "",
+    resource: "pods/status",
+    verbs: ["patch"],
+    why: "A pod that waits names the node that is made for it (status.nominatedNodeName), so that kube-scheduler puts it there.",
+  },
   { group: "", resource: "pods/eviction", verbs: ["create"], why: "Drains go by eviction, which budgets can refuse." },
   { group: "", resource: "persistentvolumeclaims", verbs: watched, why: "Which volumes a drained pod leaves behind." },
   ...[

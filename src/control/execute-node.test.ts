@@ -209,7 +209,10 @@ describe("delete-node", () => {
 });
 
 describe("pods", () => {
-  async function aPod(execution: EmbeddedExecution): Promise<KubeObject & { metadata: { namespace: string } }> {
+  async function aPod(
+    execution: EmbeddedExecution,
+    more: object = { nodeName: "n" },
+  ): Promise<KubeObject & { metadata: { namespace: string } }> {
     await execution.settle(
       execution.server
         .create(
@@ -223,7 +226,7 @@ describe("pods", () => {
         )
         .catch(() => undefined),
     );
-    const spec = { nodeName: "n", terminationGracePeriodSeconds: 600, containers: [{ name: "c", image: "i" }] };
+    const spec = { ...more, terminationGracePeriodSeconds: 600, containers: [{ name: "c", image: "i" }] };
     const pod = await execution.create(pods, { metadata: { name: "p" }, spec });
     return pod as KubeObject & { metadata: { namespace: string } };
   }
@@ -231,6 +234,27 @@ describe("pods", () => {
     const { name, uid, namespace } = pod.metadata;
     return { name, uid, namespace };
   };
+
+  test("are told where to go", async () => {
+    const execution = new EmbeddedExecution();
+    const pod = podTarget(await aPod(execution, {}));
+    const command: Command = { kind: "nominate-pod", pod, nodeName: "n", why: "" };
+    expect(await execution.execute(command)).toEqual({ result: "done" });
+    expect(await execution.get(pods, "p")).toMatchObject({ status: { nominatedNodeName: "n" } });
+    expect(execution.picture.pod("default", "p")?.nominatedNode).toBe("n");
+    expect(execution.writes).toEqual(["patch-status pods"]);
+  });
+
+  test("are not told where to go once they are bound, nor in place of another of the same name", async () => {
+    const execution = new EmbeddedExecution();
+    const pod = podTarget(await aPod(execution));
+    const told = { kind: "nominate-pod", pod, nodeName: "m", why: "" } as const;
+    expect(await execution.execute(told)).toEqual({ result: "stale" });
+    expect(await execution.execute({ ...told, pod: { ...pod, uid: "another" } })).toEqual({ result: "stale" });
+    expect((await execution.get<KubeObject & { status: object }>(pods, "p"))?.status).not.toHaveProperty(
+      "nominatedNodeName",
+    );
+  });
 
   test("are evicted with their own grace", async () => {
     const execution = new EmbeddedExecution();

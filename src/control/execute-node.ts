@@ -92,6 +92,19 @@ export async function deleteNode({ node }: Of<"delete-node">, execution: Executi
   }
 }
 
+/** Once the pod is bound the server refuses it: then there is nothing left to tell. */
+export async function nominatePod({ pod, nodeName }: Of<"nominate-pod">, execution: Execution): Promise<Outcome> {
+  const body = { status: { nominatedNodeName: nodeName } };
+  try {
+    const raw = await patchBound(execution.api, pods, { bound: pod, body, subresource: "status" });
+    execution.picture.answered("pod", raw);
+    return done;
+  } catch (error) {
+    if (isUnprocessable(error)) return { result: "stale" };
+    throw error;
+  }
+}
+
 /** Its effect comes by the watch alone: the answer holds no pod. */
 export async function evictPod({ pod }: Of<"evict-pod">, execution: Execution): Promise<Outcome> {
   const { name, namespace, uid } = pod;

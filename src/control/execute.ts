@@ -4,7 +4,7 @@ import type { Command, Outcome } from "../decide/decision.ts";
 import { deleteAction, openAction, updateAction } from "./execute-action.ts";
 import { createClaim, deleteClaim, launchInstance, updateClaim } from "./execute-claim.ts";
 import { deleteInstance, listInstances, lookUpInstance } from "./execute-instance.ts";
-import { deleteNode, deletePod, evictPod, updateNode } from "./execute-node.ts";
+import { deleteNode, deletePod, evictPod, nominatePod, updateNode } from "./execute-node.ts";
 import { updatePool, updateSafetyPolicy } from "./execute-pool.ts";
 import { createDefaultCheck, noteDefaultCheck, updateCheck } from "./execute-check.ts";
 import { releaseNodeLease, takeNodeLease } from "./execute-node-lease.ts";
@@ -48,6 +48,8 @@ function carriedOut(command: Command, execution: Execution): Promise<Outcome> {
       return updateNode(command, execution);
     case "delete-node":
       return deleteNode(command, execution);
+    case "nominate-pod":
+      return nominatePod(command, execution);
     case "evict-pod":
       return evictPod(command, execution);
     case "delete-pod":

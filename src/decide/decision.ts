@@ -17,6 +17,7 @@ import type { Remembered } from "./remembered.ts";
 
 /** An object a command is meant for. With another uid it is another object, and the command does nothing. */
 export type Target = { readonly name: string; readonly uid: string; readonly namespace?: string };
+type PodTarget = Target & { readonly namespace: string };
 
 /** Values to set; null takes a key away. Finalizers are added or taken away one by one. */
 export type MetadataChange = {
@@ -85,11 +86,13 @@ export type Command =
       | { readonly kind: "search"; readonly for: "provisioning" | "disruption"; readonly askedAt: Instant }
       | { readonly kind: "update-node"; readonly node: Target; readonly change: NodeChange }
       | { readonly kind: "delete-node"; readonly node: Target }
-      | { readonly kind: "evict-pod"; readonly pod: Target & { readonly namespace: string } }
+      /** Tells the scheduler where a pod that waits shall go. */
+      | { readonly kind: "nominate-pod"; readonly pod: PodTarget; readonly nodeName: string }
+      | { readonly kind: "evict-pod"; readonly pod: PodTarget }
       /** By force: gone at `deadline`, or in a second if that has passed; at once where its machine is gone. */
       | {
           readonly kind: "delete-pod";
-          readonly pod: Target & { readonly namespace: string };
+          readonly pod: PodTarget;
           readonly deadline: Instant;
           readonly isMachineGone?: true;
         }
@@ -126,7 +129,6 @@ export type Command =
         }
     ));
 export type CommandKind = Command["kind"];
-
 /** An object of a kind that is known only by its name. */
 export type ObjectTarget = Target & { readonly resource: Resource };
 
@@ -263,7 +265,6 @@ export type Decision = {
 };
 
 export const nothing: Decision = { commands: [], proposals: [], refusals: [], notices: [], wakeAt: undefined };
-
 /** Several as one: all that they say, and the earliest of their looks. */
 export function together(decisions: readonly Decision[]): Decision {
   const wakes = decisions.flatMap(({ wakeAt }) => wakeAt ?? []);
@@ -401,6 +402,7 @@ export function laneOf(command: Command): string {
     case "update-node":
     case "delete-node":
       return `node/${command.node.name}`;
+    case "nominate-pod":
     case "evict-pod":
     case "delete-pod":
       return `pod/${command.pod.namespace}/${command.pod.name}`;

@@ -104,6 +104,12 @@ function startupTaint({ spec }: ClaimView, { name, taints }: NodeView): Want | u
   };
 }
 
+/** Pods can come, but for the taint that we take off ourselves. */
+export function isUp(node: NodeView): boolean {
+  const taints = node.taints.filter(taint => !isSameTaint(taint, unregisteredTaint));
+  return notReady(node) === undefined && ephemeralTaint({ ...node, taints }) === undefined;
+}
+
 /** Goes by itself when the node has come up. */
 export function isEphemeralTaint(taint: Taint): boolean {
   return taint.key.startsWith(ephemeralPrefix) || ephemeralTaints.some(known => isSameTaint(known, taint));

@@ -1,6 +1,7 @@
 // A node joins its claim: found by its providerID, it gets the claim's labels, annotations and taints, and loses the
 // taint that kept pods away until then. Whatever leaves a doubt which node it is touches none. A node that has only just
-// joined is given a moment to come up: then it is registered and initialized by one write.
+// joined is given a moment to come up: then it is registered and initialized by one write, and before that the scheduler
+// is told which pods are for it (provisioning/nomination.ts).
 
 import { isSameTaint } from "../api/taint.ts";
 import {
@@ -16,6 +17,7 @@ import type { ClaimView, NodeView } from "../snapshot/views.ts";
 import { conditionOf, type Doubt } from "./conditions.ts";
 import type { ConditionChange, NodeChange } from "./decision.ts";
 import { type Step, type Want, wantsOf } from "./initialization.ts";
+import { untoldCount } from "./provisioning/nomination.ts";
 
 /** `node`: the one that is registered; `doubt`: why a claim that was registered is not ready now. */
 export type Registration = Step & { readonly node?: NodeView; readonly doubt?: Doubt; readonly wakeAt?: Instant };
@@ -53,7 +55,7 @@ export function registration(claim: ClaimView, { picture, now }: { picture: Pict
   if (others.length > 0) return unregistered(claim, severalNodes(claim, [node, ...others]), "False");
   if (picture.claimOf(node)?.uid !== claim.uid) return unregistered(claim, severalClaims(claim, node));
   if (node.deletingSince !== undefined) return deleting(claim, node);
-  if (!isAdopted(node)) return comingUp(claim, node, now) ?? adopt(claim, node);
+  if (!isAdopted(node)) return comingUp(claim, node, { picture, now }) ?? adopt(claim, node);
   const condition = { type: "Registered", status: "True", reason: "Registered", message: "" };
   return { condition, node, commands: [], refusals: [], notices: [] };
 }
@@ -116,12 +118,14 @@ function isAdopted({ labels, finalizers }: NodeView): boolean {
   return labels[registeredKey] === "true" && finalizers.includes(terminationFinalizer);
 }
 
-function comingUp(claim: ClaimView, node: NodeView, now: Instant): Registration | undefined {
+type Seen = { readonly picture: Picture; readonly now: Instant };
+
+function comingUp(claim: ClaimView, node: NodeView, { picture, now }: Seen): Registration | undefined {
   const until = node.createdAt + comingUpMs;
   // Without the taint pods come before those of its claim do; under a registered claim they may be there already.
   if (until <= now || !isUnregistered(node) || wasRegistered(claim)) return undefined;
   const wants = wantsOf(claim, adopted(node, adoption(claim, node)));
-  const [want] = wants;
+  const [want = untoldPods(claim, node, picture)] = wants;
   if (want === undefined || !wants.every(isAwaited)) return undefined;
   const message = `Node ${node.name} has only just joined; claim ${claim.name} takes it at ${formatTime(until)}, or when it is up: ${want.message}`;
   const { liftedBy } = want;
@@ -131,6 +135,17 @@ function comingUp(claim: ClaimView, node: NodeView, now: Instant): Registration 
     notices: [],
     wakeAt: until,
   };
+}
+
+function untoldPods(
+  { name }: ClaimView,
+  node: NodeView,
+  picture: Picture,
+): Pick<Want, "message" | "liftedBy"> | undefined {
+  const count = untoldCount(name, node, picture);
+  if (count === 0) return undefined;
+  const message = `The scheduler is being told that it is for ${count} pods.`;
+  return { message, liftedBy: "their status.nominatedNodeName" };
 }
 
 // What comes by itself; whoever takes startup taints off, or brings a resource, may wait for the claim's labels.

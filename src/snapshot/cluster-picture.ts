@@ -142,10 +142,12 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   placementOf(podUid: string): Placement | undefined {
     return this.#pending.placementOf(podUid);
   }
+  namedFor(podUid: string): string | undefined {
+    return this.#pending.namedFor(podUid);
+  }
   plannedClaims(pool: string): readonly PlannedClaim[] {
     return this.#pending.plannedOf(pool);
   }
-
   podsExpectedOn(node: NodeView): readonly PodView[] {
     const claim = this.claimOf(node);
     return [...this.#pending.expectedOnNode(node.name), ...(claim ? this.#pending.expectedOn(claim.name) : [])];
@@ -153,7 +155,6 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   podEventOn(nodeName: string): Instant | undefined {
     return this.#podEvents.on(nodeName);
   }
-
   get moves(): MoveSearch {
     return this.#moves.summary;
   }
@@ -200,7 +201,6 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   beginSearch(now: Instant): void {
     this.#pending.begin(now);
   }
-  /** It has come to nothing. */
   abandonSearch(): void {
     this.#pending.abandon();
   }

@@ -59,7 +59,8 @@ describe("who wants a node", () => {
   test.each<[string, Partial<PodView>, boolean]>([
     ["one that the scheduler could not place", {}, true],
     ["one that the scheduler has not looked at", { isUnschedulable: undefined as never }, false],
-    ["one for which the scheduler makes room", { nominatedNode: "a" }, false],
+    ["one for which the scheduler makes room", { nominatedNode: "n" }, false],
+    ["one for which room was made on a node that is no longer there", { nominatedNode: "gone" }, true],
     ["one that runs", { nodeName: "a", phase: "Running" }, false],
     ["one of a DaemonSet", { ownerKind: "DaemonSet" }, false],
     ["one that belongs to its node", { isStatic: true }, false],
@@ -67,7 +68,9 @@ describe("who wants a node", () => {
     ["one that has ended", { phase: "Failed" }, false],
   ])("%s", (_, views, wants) => {
     const { isUnschedulable, ...rest } = { isUnschedulable: true as const, ...views };
-    const world = new World(aPod("x", { phase: "Pending", ...(isUnschedulable ? { isUnschedulable } : {}), ...rest }));
+    const world = new World();
+    world.picture.put("node", aNode("n"));
+    world.picture.put("pod", aPod("x", { phase: "Pending", ...(isUnschedulable ? { isUnschedulable } : {}), ...rest }));
     expect(world.wanting()).toEqual(wants ? ["x"] : []);
   });
 
@@ -307,6 +310,73 @@ describe("where pods are expected", () => {
   });
 });
 
+describe("a pod that names its node", () => {
+  const a = pending("a");
+  const told: PodView = { ...a, nominatedNode: "n" };
+
+  test("by our word still wants it, and its room is kept: another who is bound there takes it from nobody", () => {
+    const b = pending("b");
+    const world = new World(a, b);
+    world.picture.settleSearch(world.plan([world.planned("p-1", [a, b])]));
+    world.picture.put("claim", aClaim("p-1", { providerID: "i-1" }));
+    world.picture.put("node", aNode("n", { providerID: "i-1" }));
+    world.picture.put("pod", told);
+    world.picture.put("pod", aPod("stranger", { on: "n" }));
+    expect(world.wanting()).toEqual(["a", "b"]);
+    expect(world.unplaced()).toEqual(["b"]);
+  });
+
+  test("is asked again when its node comes, and when somebody has told it otherwise", () => {
+    const world = new World(a);
+    world.picture.put("pool", aPool("p", { spec: { podPlacement: "Planned" } }));
+    world.picture.settleSearch(world.plan([world.planned("p-1", [a])]));
+    world.picture.put("claim", aClaim("p-1", { pool: "p", providerID: "i-1" }));
+    world.picture.takeDirty();
+    world.picture.put("node", aNode("n", { providerID: "i-1" }));
+    expect([...world.picture.takeDirty()]).toContain("pod/default/a");
+    world.picture.put("pod", told);
+    world.picture.takeDirty();
+    world.picture.put("pod", { ...a, nominatedNode: "m" });
+    expect([...world.picture.takeDirty()]).toContain("pod/default/a");
+  });
+
+  test("by another's word is left to them for five minutes, as long as the node stays", () => {
+    const world = new World();
+    world.picture.put("node", aNode("n"));
+    world.picture.put("pod", told);
+    world.now = at("1m");
+    world.picture.put("pod", { ...told, labels: { app: "other" } });
+    expect(world.picture.pending.expiresAt).toBe(at("5m"));
+    world.picture.beginSearch(at("5m") - 1);
+    expect(world.wanting()).toEqual([]);
+    world.picture.beginSearch(at("5m"));
+    expect(world.unplaced()).toEqual(["a"]);
+    expect(world.picture.pending.expiresAt).toBeUndefined();
+  });
+
+  test.each<[string, (world: World) => void]>([
+    ["is gone", ({ picture }) => picture.remove("node", aNode("n"))],
+    ["goes", ({ picture }) => picture.put("node", aNode("n", { deletingSince: t0 }))],
+  ])("by another's word wants one again when that node %s", (_, end) => {
+    const world = new World();
+    world.picture.put("node", aNode("n"));
+    world.picture.put("pod", told);
+    end(world);
+    expect(world.unplaced()).toEqual(["a"]);
+  });
+
+  test("is forgotten with its end: the next of its name is believed anew", () => {
+    const world = new World();
+    world.picture.put("node", aNode("n"));
+    world.picture.put("pod", told);
+    world.picture.remove("pod", told);
+    expect(world.picture.pending.expiresAt).toBeUndefined();
+    world.now = at("4m");
+    world.picture.put("pod", { ...told, uid: "next" });
+    expect(world.picture.pending.expiresAt).toBe(at("9m"));
+  });
+});
+
 describe("how long pods are expected", () => {
   const a = pending("a");
 
@@ -407,6 +477,11 @@ test("whatever happens, a pod counts in one place at most, every pod that wants 
     fc.record({ do: fc.constant("come" as const), pod: fc.constantFrom(...pods) }),
     fc.record({ do: fc.constant("go" as const), pod: fc.constantFrom(...pods) }),
     fc.record({ do: fc.constant("bind" as const), pod: fc.constantFrom(...pods) }),
+    fc.record({
+      do: fc.constant("tell" as const),
+      pod: fc.constantFrom(...pods),
+      node: fc.constantFrom("n", "p-1", "nobody"),
+    }),
     fc.record({ do: fc.constant("make" as const), claim: fc.constantFrom(...claimNames) }),
     fc.record({ do: fc.constant("lose" as const), claim: fc.constantFrom(...claimNames) }),
     fc.record({ do: fc.constant("search" as const), split: fc.nat(4) }),
@@ -421,6 +496,8 @@ test("whatever happens, a pod counts in one place at most, every pod that wants 
         if (one.do === "come") picture.put("pod", one.pod);
         if (one.do === "go") picture.remove("pod", one.pod);
         if (one.do === "bind") picture.put("pod", { ...one.pod, nodeName: "n", phase: "Running" });
+        if (one.do === "tell" && picture.pod("default", one.pod.name)?.nodeName === undefined)
+          picture.put("pod", { ...one.pod, nominatedNode: one.node });
         if (one.do === "make") picture.put("claim", aClaim(one.claim, { pool: "p", stage: "new" }));
         if (one.do === "lose") picture.remove("claim", aClaim(one.claim, { pool: "p", stage: "new" }));
         if (one.do === "wait") world.now += one.ms;

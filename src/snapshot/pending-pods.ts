@@ -4,11 +4,12 @@
 import { type Instant, type Millis, minuteMs, secondMs } from "../api/time.ts";
 import { Expectations, type Place } from "./expectations.ts";
 import type { Kind, View } from "./kind.ts";
+import { Nominations } from "./nominations.ts";
 import type { Subject } from "./picture.ts";
 import { type Pending, type Placement, type Plan, type PlannedClaim, poolVersion } from "./placement.ts";
 import type { Change } from "./tables.ts";
 import type { ActionView, ClaimView, NodeView, PodView, PoolView } from "./views.ts";
-import { waitsForReplacement } from "./waiting-action.ts";
+import { byName, isComing, isPlaced, takesPods, wantsNode } from "./wanting.ts";
 
 type LookUps = {
   node(name: string): NodeView | undefined;
@@ -45,6 +46,7 @@ export class PendingPods {
   readonly #waiting = new Map<string, Instant>();
   readonly #placements = new Map<string, Placement>();
   readonly #expected = new Expectations();
+  readonly #nominations = new Nominations();
   readonly #planned = new Map<string, PlannedClaim>();
   #lastAt: Instant = 0;
   #stuckCount = 0;
@@ -59,6 +61,8 @@ export class PendingPods {
 
   /** What was found so far, for a picture of the same views. */
   adopt(other: PendingPods): void {
+    this.#nominations.adopt(other.#nominations);
+    for (const pod of this.#nominations.named()) this.#judgePod(pod);
     this.#waiting.clear();
     for (const [uid, since] of other.#waiting) this.#waiting.set(uid, since);
     for (const [uid, placement] of other.#placements) this.#placements.set(uid, placement);
@@ -77,7 +81,7 @@ export class PendingPods {
       batch: openedAt === undefined ? undefined : { openedAt, lastAt: this.#lastAt },
       batchCount: this.#waiting.size,
       expectedCount: this.#placements.size - this.#stuckCount,
-      expiresAt: this.#expected.nextAt,
+      expiresAt: earliest(this.#expected.nextAt, this.#nominations.nextAt),
       stuckCount: this.#stuckCount,
       isSupplyChanged: this.#isSupplyChanged,
       searchedAt: this.#searchedAt,
@@ -85,9 +89,8 @@ export class PendingPods {
     };
   }
 
-  /** Every pod that wants a node, by namespace and name. */
   wanting(): readonly PodView[] {
-    return [...this.#wanting.values()].sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
+    return [...this.#wanting.values()].sort(byName);
   }
 
   wants({ uid }: PodView): boolean {
@@ -102,6 +105,11 @@ export class PendingPods {
     return this.#placements.get(podUid);
   }
 
+  /** The node that was last named for it by our word, though its name may have been taken out since. */
+  namedFor(podUid: string): string | undefined {
+    return this.#nominations.ownOf(podUid);
+  }
+
   /** Those that are to be on a claim, and are not bound yet. */
   expectedOn(claim: string): readonly PodView[] {
     return this.#expected.on("claim", claim).flatMap(uid => this.#wanting.get(uid) ?? []);
@@ -111,7 +119,6 @@ export class PendingPods {
     return this.#expected.on("node", name).flatMap(uid => this.#wanting.get(uid) ?? []);
   }
 
-  /** What is to be made for a pool, in the order of the plan. */
   plannedOf(pool: string): readonly PlannedClaim[] {
     return [...this.#planned.values()].filter(planned => planned.pool === pool);
   }
@@ -119,14 +126,14 @@ export class PendingPods {
   changed(kind: Kind, { before, after }: Change<View>): void {
     // The kind says which views these are.
     if (kind === "pod") this.#podChanged({ before, after } as Change<PodView>);
-    if (kind === "node") for (const node of [before, after] as (NodeView | undefined)[]) this.#judgeNode(node?.name);
+    if (kind === "node") this.#nodeChanged({ before, after } as Change<NodeView>);
     if (kind === "claim") this.#claimChanged({ before, after } as Change<ClaimView>);
     if (kind === "action") {
       for (const action of [before, after] as (ActionView | undefined)[]) {
         this.#judgeNode(this.#look.nodeByUid(action?.spec.node.uid ?? "")?.name);
       }
     }
-    if (kind === "pool") this.#poolChanged((after ?? before) as PoolView);
+    if (kind === "pool") this.#poolChanged({ before, after } as Change<PoolView>);
     const isSupply = kind !== "pod" || [before, after].some(pod => pod !== undefined && "nodeName" in pod);
     if (isSupply) this.supplyChanged();
   }
@@ -141,6 +148,10 @@ export class PendingPods {
   /** A search begins: answers that have been waited for long enough are no longer counted on. */
   begin(now: Instant): void {
     for (const { kind, name } of this.#expected.due(now)) this.#release(kind, name);
+    for (const pod of this.#nominations.due(now)) {
+      this.#nominations.own(pod);
+      this.#judgePod(pod);
+    }
     this.#isSupplyChanged = false;
     this.#handlers.mark("cluster");
   }
@@ -192,13 +203,34 @@ export class PendingPods {
   }
 
   #podChanged({ before, after }: Change<PodView>): void {
-    if (before !== undefined && before.uid !== after?.uid) this.#judgePod(before, false);
+    if (before !== undefined && before.uid !== after?.uid) {
+      this.#nominations.forget(before);
+      this.#leave(before);
+    }
     if (after === undefined) return;
     if (after.nodeName !== undefined && before?.nodeName === undefined) this.#bound(after, after.nodeName);
-    this.#judgePod(after, wantsNode(after, this.#going));
+    this.#judgePod(after);
+    if (before !== undefined && before.nominatedNode !== after.nominatedNode) this.#toldOtherwise(after);
   }
 
-  /** Where it was not expected, it may have taken the room of those who are: they are asked about again. */
+  /** It may have to be told anew, and its node may wait for it to be told. */
+  #toldOtherwise(pod: PodView): void {
+    this.#markPod(pod);
+    const placement = this.#placements.get(pod.uid);
+    if (isPlaced(placement)) this.#markPlace(placement);
+  }
+
+  #nodeChanged({ before, after }: Change<NodeView>): void {
+    for (const node of [before, after]) this.#judgeNode(node?.name);
+    for (const providerID of new Set([before?.providerID, after?.providerID])) {
+      for (const claim of this.#look.claimsWith(providerID)) this.#markExpected(claim);
+    }
+  }
+
+  /**
+   * Where it was not expected, it may have taken the room of those who are: they are asked about again. Not those for whom
+   * the scheduler keeps their room.
+   */
   #bound({ uid, ownerKind, isStatic }: PodView, nodeName: string): void {
     // Room for what belongs to its node is set aside.
     if (ownerKind === "DaemonSet" || isStatic) return;
@@ -209,25 +241,54 @@ export class PendingPods {
     ];
     const placement = this.#placements.get(uid);
     const isExpected = places.some(({ kind, name }) => placement?.on === kind && placement.name === name);
-    if (!isExpected) for (const { kind, name } of places) this.#release(kind, name);
+    if (isExpected) return;
+    for (const { kind, name } of places) this.#release(kind, name, pod => pod.nominatedNode !== nodeName);
   }
 
-  #judgePod(pod: PodView, wants: boolean): void {
-    if (wants) {
-      const before = this.#wanting.get(pod.uid);
-      this.#wanting.set(pod.uid, pod);
-      // Bound to a node that is going, it still wants one; what is said of it is said of its successor now.
-      if (before !== undefined && before.nodeName !== pod.nodeName) this.#markPod(pod);
-      if (!this.#placements.has(pod.uid) && !this.#waiting.has(pod.uid)) this.#wait(pod);
-    } else if (this.#wanting.delete(pod.uid)) {
-      const placement = this.#forget(pod);
-      const [first] = this.#waiting.keys();
-      this.#waiting.delete(pod.uid);
-      if (first === pod.uid) this.#handlers.mark("cluster");
-      this.#markPod(pod);
-      const planned = placement?.on === "claim" ? this.#planned.get(placement.name) : undefined;
-      if (planned !== undefined && !this.#isStillWanted(planned)) this.#release("claim", planned.name);
+  #judgePod(pod: PodView): void {
+    const isPending = wantsNode(pod, this.#going);
+    if (!isPending) this.#nominations.forget(pod);
+    if (!isPending || this.#isLeftToOthers(pod)) return this.#leave(pod);
+    const before = this.#wanting.get(pod.uid);
+    this.#wanting.set(pod.uid, pod);
+    // Bound to a node that is going, it still wants one; what is said of it is said of its successor now.
+    if (before !== undefined && before.nodeName !== pod.nodeName) this.#markPod(pod);
+    if (!this.#placements.has(pod.uid) && !this.#waiting.has(pod.uid)) this.#wait(pod);
+  }
+
+  /** It wants no node any more. */
+  #leave(pod: PodView): void {
+    if (!this.#wanting.delete(pod.uid)) return;
+    const placement = this.#forget(pod);
+    const [first] = this.#waiting.keys();
+    this.#waiting.delete(pod.uid);
+    if (first === pod.uid) this.#handlers.mark("cluster");
+    this.#markPod(pod);
+    const planned = placement?.on === "claim" ? this.#planned.get(placement.name) : undefined;
+    if (planned !== undefined && !this.#isStillWanted(planned)) this.#release("claim", planned.name);
+  }
+
+  /** Somebody else has said where it goes, and that can still be. */
+  #isLeftToOthers(pod: PodView): boolean {
+    const { uid, nodeName, nominatedNode } = pod;
+    if (nominatedNode === undefined || nodeName !== undefined) {
+      this.#nominations.silenced(pod);
+      return false;
     }
+    if (this.#nominations.ownOf(uid) === nominatedNode || this.#isPlacedOn(uid, nominatedNode)) {
+      this.#nominations.own(pod);
+      return false;
+    }
+    const isThere = this.#isThere("node", nominatedNode);
+    this.#nominations.hear(pod, { isThere, now: this.#handlers.now() });
+    this.#handlers.mark("cluster");
+    return isThere;
+  }
+
+  #isPlacedOn(podUid: string, nodeName: string): boolean {
+    const placement = this.#placements.get(podUid);
+    if (placement?.on !== "claim") return placement?.on === "node" && placement.name === nodeName;
+    return this.#look.nodesWith(this.#look.claim(placement.name)?.providerID).some(({ name }) => name === nodeName);
   }
 
   #judgeNode(name: string | undefined): void {
@@ -235,10 +296,11 @@ export class PendingPods {
     const node = this.#look.node(name);
     const isGoing = node !== undefined && this.#isGoing(node);
     if (node === undefined || isGoing) this.#release("node", name);
-    if (isGoing === this.#going.has(name)) return;
+    const isOtherwise = isGoing !== this.#going.has(name);
     if (isGoing) this.#going.add(name);
     else this.#going.delete(name);
-    for (const pod of this.#look.podsOn(name)) this.#judgePod(pod, wantsNode(pod, this.#going));
+    for (const pod of this.#nominations.named(name)) this.#judgePod(pod);
+    if (isOtherwise) for (const pod of this.#look.podsOn(name)) this.#judgePod(pod);
   }
 
   #isGoing({ uid, deletingSince, providerID }: NodeView): boolean {
@@ -252,13 +314,18 @@ export class PendingPods {
     for (const providerID of new Set([before?.providerID, after?.providerID])) {
       for (const node of this.#look.nodesWith(providerID)) this.#judgeNode(node.name);
     }
+    if (after !== undefined && before?.providerID !== after.providerID) this.#markExpected(after);
     if (after !== undefined && after.isProvisional !== true && this.#planned.delete(name)) this.#markPool(after.pool);
     const wasMade = before !== undefined && before.isProvisional !== true;
     if (after === undefined ? wasMade : !isComing(after)) this.#release("claim", name);
     else this.#expect("claim", name);
   }
 
-  #poolChanged({ name }: PoolView): void {
+  #poolChanged({ before, after }: Change<PoolView>): void {
+    const name = (after ?? before)?.name ?? "";
+    if (before?.effective.podPlacement !== after?.effective.podPlacement) {
+      for (const pod of this.#wanting.values()) this.#toldOtherwise(pod);
+    }
     for (const claim of this.plannedOf(name)) if (!this.#stands(claim)) this.#release("claim", claim.name);
   }
 
@@ -316,12 +383,12 @@ export class PendingPods {
   }
 
   /** Nobody is expected there any more: the pods wait for the next search. */
-  #release(on: "claim" | "node", name: string): void {
+  #release(on: "claim" | "node", name: string, isMeant: (pod: PodView) => boolean = () => true): void {
     const planned = on === "claim" ? this.#planned.get(name) : undefined;
     if (planned !== undefined && this.#planned.delete(name)) this.#markPool(planned.pool);
     for (const uid of this.#expected.on(on, name)) {
       const pod = this.#wanting.get(uid);
-      if (pod === undefined) continue;
+      if (pod === undefined || !isMeant(pod)) continue;
       this.#forget(pod);
       this.#wait(pod);
       this.#markPod(pod);
@@ -362,35 +429,21 @@ export class PendingPods {
     this.#handlers.mark(`pod/${namespace}/${name}`);
   }
 
+  /** Those who are to come may learn the name of their node, or that it is up. */
+  #markExpected({ name, pool = "", providerID }: ClaimView): void {
+    if (this.#look.pool(pool)?.effective.podPlacement !== "Planned") return;
+    const onNodes = this.#look.nodesWith(providerID).flatMap(node => this.#expected.on("node", node.name));
+    for (const uid of [...this.#expected.on("claim", name), ...onNodes]) {
+      const pod = this.#wanting.get(uid);
+      if (pod !== undefined) this.#markPod(pod);
+    }
+  }
+
   #markPool(pool: string | undefined): void {
     if (pool !== undefined) this.#handlers.mark(`pool/${pool}`);
   }
 }
 
-/** As upstream: the scheduler found no place, or its node is going; not what belongs to its node, nor what ends. */
-function wantsNode(pod: PodView, going: ReadonlySet<string>): boolean {
-  const isEnding = pod.deletionAt !== undefined || pod.phase === "Succeeded" || pod.phase === "Failed";
-  if (isEnding || pod.isStatic || pod.ownerKind === "DaemonSet") return false;
-  if (pod.nodeName !== undefined) return going.has(pod.nodeName);
-  return pod.isUnschedulable === true && pod.nominatedNode === undefined;
-}
-
-/** A reboot leaves the node its pods; so does a plan for them until it begins, since its own replacements come first. */
-function takesPods(action: ActionView): boolean {
-  return action.spec.method !== "Reboot" && !waitsForReplacement(action);
-}
-
-/** Its node comes, or is there. */
-function isComing({ deletingSince, conditions }: ClaimView): boolean {
-  return (
-    deletingSince === undefined && !conditions.some(({ type, status }) => type === "Launched" && status === "False")
-  );
-}
-
-function isPlaced(placement: Placement | undefined): boolean {
-  return placement !== undefined && placement.on !== "nothing";
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+function earliest(a: Instant | undefined, b: Instant | undefined): Instant | undefined {
+  return a === undefined || (b !== undefined && b < a) ? b : a;
 }

@@ -139,6 +139,8 @@ export type Picture = {
   wantsNode(pod: PodView): boolean;
   /** What the last search said of a pod that wants a node; undefined: nothing yet that still holds. */
   placementOf(podUid: string): Placement | undefined;
+  /** The node that was last named to the scheduler for a pod that waits, though it may have taken the name out since. */
+  namedFor(podUid: string): string | undefined;
   /** Claims that pods need of a pool and that do not exist yet. */
   plannedClaims(pool: string): readonly PlannedClaim[];
 

@@ -35,6 +35,7 @@ export type Sent =
         | "search"
         | "update-node"
         | "delete-node"
+        | "nominate-pod"
         | "evict-pod"
         | "delete-pod"
         | "update-action"

@@ -95,6 +95,7 @@ function isNews(command: Command): boolean {
     case "update-check":
     case "take-node-lease":
     case "release-node-lease":
+    case "nominate-pod":
       return false;
     case "update-claim":
       return command.metadata !== undefined;

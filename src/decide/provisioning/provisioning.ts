@@ -11,6 +11,7 @@ import { dryRunOfAll } from "../dry-run.ts";
 import { type Hold, launchHold, refusalOf } from "../launch.ts";
 import { servedClass } from "../node-class.ts";
 import { limitsOf, passedBy, usageOf, used } from "./limits.ts";
+import { nomination } from "./nomination.ts";
 
 /** As upstream: no pod came for so long, or the first has waited so long. */
 const batchIdleMs: Millis = secondMs;
@@ -132,7 +133,8 @@ function tell(pod: PodView, picture: Picture): Decision {
   const { namespace, name, nodeName } = pod;
   if (placement.on !== "nothing") {
     const message = `Pod should schedule on: ${placement.on === "claim" ? "nodeclaim" : "node"}/${placement.name}`;
-    return { ...nothing, notices: notices(pod, { type: "Normal", reason: "Nominated", message }) };
+    const commands = nomination(pod, placement, picture);
+    return { ...nothing, commands, notices: notices(pod, { type: "Normal", reason: "Nominated", message }) };
   }
   const where = nodeName === undefined ? "can go nowhere" : `can go nowhere else when node ${nodeName} goes`;
   return {

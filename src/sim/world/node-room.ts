@@ -95,6 +95,11 @@ export function placed(pod: Pod): Placed {
   };
 }
 
+/** Where it runs, or shall. */
+export function placeOf({ spec, status }: Pod): string | undefined {
+  return spec.nodeName || status.nominatedNodeName;
+}
+
 export class Rooms {
   readonly roomByNode = new Map<string, Room>();
   /** Of pods that keep others away: few, and asked for every pod. */
@@ -131,10 +136,10 @@ export class Rooms {
     if (room !== undefined && room.placedByKey.size > 0) this.#homeless.set(name, new Map(room.placedByKey));
   }
 
-  /** A pod takes room from its binding to its end. */
+  /** A pod takes room from its binding to its end; one that waits, on the node that is named for it. */
   podChanged(pod: Pod, isGone: boolean): void {
     const key = keyOf(pod);
-    const nodeName = pod.spec.nodeName ?? "";
+    const nodeName = placeOf(pod) ?? "";
     const takes = !isGone && nodeName !== "" && !hasEnded(pod);
     const before = this.#nodeByPod.get(key);
     if (before !== undefined) this.#take(key, before);

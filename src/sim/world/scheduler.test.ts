@@ -170,6 +170,63 @@ describe("a pod that fits nowhere", () => {
   });
 });
 
+describe("a pod that names a node", () => {
+  const name = (box: LivingBox, pod: string, node: string | null) =>
+    box.patch(podResource, pod, { status: { nominatedNodeName: node } }, "status");
+  const large = { containers: [container("3")] };
+
+  /** Two that fit nowhere yet, and of which one fits on a node that is cordoned. */
+  async function waiting(): Promise<LivingBox> {
+    const box = await cluster();
+    for (const node of ["a", "b", "c"]) await box.patch(nodeResource, node, { spec: { unschedulable: true } });
+    await box.run(1);
+    for (const pod of ["one", "two"]) expect(await place(box, pod, large)).toContain("0/3 nodes are available");
+    return box;
+  }
+  const open = async (box: LivingBox, node: string) => {
+    await box.patch(nodeResource, node, { spec: { unschedulable: null } });
+    await box.run(5);
+  };
+  const placeOf = async (box: LivingBox, pod: string) => (await box.get<Pod>(podResource, pod)).spec.nodeName;
+
+  test("goes there, though another came before it and more room is elsewhere", async () => {
+    const box = await waiting();
+    await name(box, "two", "b");
+    await open(box, "b");
+    expect([await placeOf(box, "one"), await placeOf(box, "two")]).toEqual([undefined, "b"]);
+    await open(box, "a");
+    expect(await placeOf(box, "one")).toBe("a");
+  });
+
+  test("goes elsewhere where it does not fit there, and its room is free for others", async () => {
+    const box = await waiting();
+    await place(box, "first", { containers: [container("3")], nodeName: "b" });
+    await name(box, "two", "b");
+    await open(box, "a");
+    await open(box, "c");
+    expect(new Set([await placeOf(box, "one"), await placeOf(box, "two")])).toEqual(new Set(["a", "c"]));
+  });
+
+  test("has the name taken out where it can go nowhere: its room is free for others", async () => {
+    const box = await waiting();
+    await name(box, "two", "b");
+    await open(box, "a");
+    const [one, two] = [await placeOf(box, "one"), await placeOf(box, "two")];
+    expect([one, two].filter(place => place !== undefined)).toEqual(["a"]);
+    const left = await box.get<Pod>(podResource, one === undefined ? "one" : "two");
+    expect(left.status).not.toHaveProperty("nominatedNodeName");
+  });
+
+  test("frees the room with its end", async () => {
+    const box = await waiting();
+    await name(box, "two", "b");
+    await box.run(1);
+    await box.delete(podResource, "two");
+    await open(box, "b");
+    expect(await placeOf(box, "one")).toBe("b");
+  });
+});
+
 test("a pod that has ended frees its room, one that is only terminating does not", async () => {
   const box = await cluster();
   await place(box, "one", { containers: [container("4")], nodeSelector: { "kubernetes.io/hostname": "a" } });

@@ -1,13 +1,14 @@
 // Binds pending pods to nodes: those of highest priority first, then in the order in which they came, each to the node
-// with the largest free share. Without preemption and without preferences; what fits nowhere waits until the picture
-// changes.
+// with the largest free share. One that names a node (status.nominatedNodeName) goes there if it can, and its room is kept
+// for it, whatever the priority of others; if it can go nowhere the name is taken out again. Without preemption and without
+// preferences; what fits nowhere waits until the picture changes.
 
 import type { Clock } from "../../control/ports.ts";
 import { conditionOf, type Verdict, withTransition } from "./conditions.ts";
 import { recordEvent } from "./events.ts";
 import { JudgedRooms } from "./judged-rooms.ts";
 import { type Change, isNotFound } from "./mirror.ts";
-import { type Placed, placed, type Room, Rooms } from "./node-room.ts";
+import { type Placed, placed, placeOf, type Room, Rooms } from "./node-room.ts";
 import { hasEnded, isActive, type Node, type Pod } from "./objects.ts";
 import type { Picture } from "./picture.ts";
 import { affinityCheck } from "./pod-affinity.ts";
@@ -57,7 +58,14 @@ export class Scheduler {
     const looks = ({ metadata, spec, status }: Node) => [metadata.labels, spec, status.allocatable];
     if (previous !== undefined && !isGone && deepEqual(looks(object), looks(previous))) return;
     const room = this.#rooms.roomByNode.get(object.metadata.name);
-    if (room === undefined ? this.#refused.areSomePeculiar : this.#refused.mayHelp(room)) this.#pictureChanged();
+    const mayHelp =
+      room === undefined ? this.#refused.areSomePeculiar : this.#isAwaited(room) || this.#refused.mayHelp(room);
+    if (mayHelp) this.#pictureChanged();
+  }
+
+  /** Somebody who waits has named it. */
+  #isAwaited({ placedByKey }: Room): boolean {
+    return [...placedByKey.keys()].some(key => this.#refused.has(key));
   }
 
   #podChanged({ key, object, previous, isGone }: Change<Pod>): void {
@@ -69,12 +77,13 @@ export class Scheduler {
       this.#pending.add(key);
       this.#worker.add(pass);
     }
-    const wasPlaced = previous !== undefined && previous.spec.nodeName;
-    const isPlaced = !isGone && object.spec.nodeName;
+    const wasPlaced = previous !== undefined && placeOf(previous);
+    const isPlaced = !isGone && placeOf(object);
     if (!wasPlaced && !isPlaced) return;
     if (isSamePlace(previous, object, isGone)) return;
     this.#rooms.podChanged(object, isGone);
-    if (isGone || hasEnded(object) || this.#refused.areSomePeculiar) this.#pictureChanged();
+    const isFreed = isGone || hasEnded(object) || (wasPlaced && wasPlaced !== isPlaced);
+    if (isFreed || this.#refused.areSomePeculiar) this.#pictureChanged();
   }
 
   /** What waits may fit now. Not at once: nodes come in bursts, and the first would get everything. */
@@ -97,7 +106,8 @@ export class Scheduler {
   }
 
   async #place(pod: Pod, hopeless: Map<string, string>): Promise<void> {
-    const likeness = likenessOf(pod);
+    // Who has named a node may go there, though others like it go nowhere.
+    const likeness = pod.status.nominatedNodeName ? undefined : likenessOf(pod);
     const known = likeness && hopeless.get(likeness);
     const verdict = known === undefined ? this.#judge(placed(pod)) : { message: known };
     try {
@@ -115,14 +125,26 @@ export class Scheduler {
     }
   }
 
+  /** Its own room does not stand in its way. */
   #judge(candidate: Placed): Verdicts {
+    const { pod } = candidate;
+    const { nominatedNodeName } = pod.status;
+    if (!nominatedNodeName) return this.#judgeAmong(candidate, this.#rooms.list);
+    this.#rooms.podChanged(pod, true);
+    const named = this.#rooms.roomByNode.get(nominatedNodeName);
+    const there = named === undefined ? undefined : this.#judgeAmong(candidate, [named]);
+    const verdict = there !== undefined && "room" in there ? there : this.#judgeAmong(candidate, this.#rooms.list);
+    this.#rooms.podChanged(pod, false);
+    return verdict;
+  }
+
+  #judgeAmong(candidate: Placed, rooms: readonly Room[]): Verdicts {
     const { pod } = candidate;
     const judge = this.#judged.for(candidate);
     const checks = [
       spreadCheck(pod, this.#rooms),
       affinityCheck(candidate, this.#rooms, name => this.#picture.namespaces.get(name)?.metadata.labels),
     ].flatMap(check => check ?? []);
-    const rooms = this.#rooms.list;
     const enough = feasibleEnough(rooms.length);
     const countByReason = new Map<string, number>();
     let best: { room: Room; score: number } | undefined;
@@ -135,7 +157,7 @@ export class Scheduler {
       if (reasons.length > 0) continue;
       feasible++;
       if (best === undefined || score > best.score) best = { room, score };
-      if (feasible === enough) this.#start = (this.#start + i + 1) % rooms.length;
+      if (feasible === enough && rooms.length > 1) this.#start = (this.#start + i + 1) % rooms.length;
     }
     return best ?? { message: refusalMessage(rooms.length, countByReason) };
   }
@@ -153,14 +175,17 @@ export class Scheduler {
 
   async #refuse(pod: Pod, message: string): Promise<void> {
     const before = conditionOf(pod, "PodScheduled");
-    if (before?.status === "False" && before.message === message) return;
+    const isNamed = pod.status.nominatedNodeName !== undefined;
+    if (before?.status === "False" && before.message === message && !isNamed) return;
     const now = this.#clock.now();
     const tellAt = this.#refused.tellAt(keyIn(pod));
-    if (tellAt > now) return this.#worker.addAt(pass, Math.max(tellAt, this.#retriedAt + retryMs));
+    if (tellAt > now && !isNamed) return this.#worker.addAt(pass, Math.max(tellAt, this.#retriedAt + retryMs));
     this.#refused.told(keyIn(pod), now);
     const verdict: Verdict = { type: "PodScheduled", status: "False", reason: "Unschedulable", message };
     const condition = { ...withTransition(before, verdict, now), lastProbeTime: null };
-    const body = { metadata: { uid: pod.metadata.uid }, status: { conditions: [condition] } };
+    // As kube-scheduler, where no preemption helps either: the node that was named for it is not to be had.
+    const status = { conditions: [condition], ...(isNamed ? { nominatedNodeName: null } : {}) };
+    const body = { metadata: { uid: pod.metadata.uid }, status };
     await this.#picture.pods.patch(pod, { type: "strategic", body }, { subresource: "status" });
     await recordEvent(this.#picture, pod, {
       type: "Warning",
@@ -188,7 +213,7 @@ function isPending(pod: Pod): boolean {
 /** Only what others ask of it: its place, its labels, and that it neither ends nor goes. */
 function isSamePlace(before: Pod | undefined, after: Pod, isGone: boolean): boolean {
   if (before === undefined || isGone) return false;
-  const isKept = before.spec.nodeName === after.spec.nodeName && hasEnded(before) === hasEnded(after);
+  const isKept = placeOf(before) === placeOf(after) && hasEnded(before) === hasEnded(after);
   const isStaying = before.metadata.deletionTimestamp === after.metadata.deletionTimestamp;
   return isKept && isStaying && deepEqual(before.metadata.labels, after.metadata.labels);
 }

@@ -44,6 +44,25 @@ describe.skipIf(isMissing)("provisioning on a real control plane", () => {
     );
   });
 
+  test("pods of a pool that places them as planned name their node, and run", async () => {
+    const stage = new Stage(world, "planned");
+    await stage.open();
+    await aPool(stage, { podPlacement: "Planned" });
+    for (const [name, cpu] of Object.entries({ a: "500m", b: "1500m" }))
+      await deploy(stage, name, { replicas: 6, cpu });
+    await allRunning(stage, 12);
+    const names = (await stage.pods()).map(({ metadata }) => metadata.name);
+    const told = (await cluster.requests()).filter(
+      ({ user, verb, resource, name, code }) =>
+        user === controllerUser &&
+        verb === "patch" &&
+        resource === "pods/status" &&
+        names.includes(name) &&
+        code === 200,
+    );
+    expect(new Set(told.map(({ name }) => name)).size).toBeGreaterThan(0);
+  });
+
   test("a pod that fits nowhere is told why, per pool, and makes no node", async () => {
     const stage = new Stage(world, "nowhere");
     await stage.open();

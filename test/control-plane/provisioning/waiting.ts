@@ -2,7 +2,7 @@
 
 import type { KubeObject } from "../../../src/api/meta.ts";
 import { hostnameKey } from "../../../src/api/node.ts";
-import { nodePools } from "../../../src/api/node-pool.ts";
+import { type NodePoolSpec, nodePools } from "../../../src/api/node-pool.ts";
 import { events, pods } from "../../../src/control/resources.ts";
 import { type Claim, isReady, type Stage } from "../../spine/world.ts";
 import { deployments } from "../repair/sick.ts";
@@ -14,10 +14,10 @@ export type Event = KubeObject & {
   involvedObject: { kind: string; name: string };
 };
 
-export async function aPool(stage: Stage): Promise<void> {
+export async function aPool(stage: Stage, spec: Pick<NodePoolSpec, "podPlacement"> = {}): Promise<void> {
   await stage.create(nodePools.resource, {
     metadata: { name: stage.named("workers") },
-    spec: { template: { metadata: { labels: stage.labels }, spec: {} } },
+    spec: { ...spec, template: { metadata: { labels: stage.labels }, spec: {} } },
   });
 }
 
