@@ -14,6 +14,8 @@ export class MoveTargets {
   readonly #mark: (subject: Subject) => void;
   readonly #namesByBatch = new Map<string, ReadonlySet<string>>();
   readonly #batchesByName = new Map<string, Set<string>>();
+  /** Batches whose move stands: by it an action can be opened again. */
+  readonly #standing = new Set<string>();
 
   constructor(look: LookUps, mark: (subject: Subject) => void) {
     this.#look = look;
@@ -38,13 +40,15 @@ export class MoveTargets {
   put({ move, places }: FoundMove): void {
     const isOpen = this.#isOpen(move.batch);
     if (isOpen) this.#tell(move.batch);
+    this.#standing.add(move.batch);
     this.#set(move.batch, new Set(move.stuck.length === 0 ? places.values() : []));
     if (isOpen) this.#tell(move.batch);
   }
 
   /** What was found stands no longer; for those that were opened by it, it is still where their pods go. */
   dropped(batch: string): void {
-    if (!this.#isOpen(batch)) this.#set(batch, new Set());
+    this.#standing.delete(batch);
+    this.#forgetOver(batch);
   }
 
   actionChanged({ before, after }: Change<ActionView>): void {
@@ -53,7 +57,12 @@ export class MoveTargets {
     const { batch } = (after ?? before)?.spec ?? {};
     if (batch === undefined) return;
     this.#tell(batch);
-    if (wasOpen) this.dropped(batch);
+    // One whose write came to nothing leaves its move, by which it may be opened again.
+    if (wasOpen && !this.#standing.has(batch)) this.#forgetOver(batch);
+  }
+
+  #forgetOver(batch: string): void {
+    if (!this.#isOpen(batch)) this.#set(batch, new Set());
   }
 
   #set(batch: string, names: ReadonlySet<string>): void {
