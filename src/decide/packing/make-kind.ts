@@ -42,7 +42,7 @@ export function makeKind(picture: PictureParts, { pod, signature, wishes, footpr
     signature,
     wishes,
     tolerations: pod.spec.tolerations ?? [],
-    // Whose volumes cannot be had anywhere can go nowhere.
+    // Whose volumes or devices cannot be had anywhere can go nowhere.
     alternatives:
       footprint.volumes.trouble !== undefined
         ? []

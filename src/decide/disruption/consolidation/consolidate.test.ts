@@ -240,6 +240,12 @@ describe("consolidation", () => {
     expect(told(verdict)).toEqual({ a: "pod ledger would have no place" });
   });
 
+  test("lets no node go on which a pod has devices by resource claims: nobody can tell where else it would have them", () => {
+    const resourceClaims = [{ name: "gpu" }];
+    const bound = [aPod("trainer", { node: "a", requests: { cpu: "1" }, resourceClaims })];
+    expect(told(asked({ bound }, { candidates: [candidate("a")] }))).toEqual({ a: "pod trainer would have no place" });
+  });
+
   test.each([
     [1, "goes for two"],
     [2, "goes for nothing"],
