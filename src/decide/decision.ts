@@ -11,6 +11,7 @@ import type { SafetyPolicyStatus } from "../api/safety-policy.ts";
 import type { Taint } from "../api/taint.ts";
 import type { Instant, Millis } from "../api/time.ts";
 import { type CheckView, type KindName, keyOfObject } from "../snapshot/check-views.ts";
+import type { MoveScore } from "../snapshot/moves.ts";
 import type { Picture, Subject, SubjectKind } from "../snapshot/picture.ts";
 import type { ActionView, ConditionView } from "../snapshot/views.ts";
 import type { Remembered } from "./remembered.ts";
@@ -356,6 +357,8 @@ export type Outcome =
       readonly note?: string;
       readonly tookMs?: number;
       readonly isCutShort?: boolean;
+      /** How moves for money were weighed. */
+      readonly scores?: readonly MoveScore[];
     }
   /** `unknown`: no definite answer came, so it may have been carried out all the same. */
   | {
