@@ -351,13 +351,12 @@ export type Rule = {
 
 /** How a command ended. `stale`: the object had moved on; `retry`: not now; `refused`: never so. */
 export type Outcome =
-  /** `note`: what was done instead. Of a search `tookMs`, and whether it ended before all were answered. */
+  /** `note`: what was done instead. Of a search `tookMs`, how moves for money were weighed, and whether all were answered. */
   | {
       readonly result: "done" | "already-so" | "stale";
       readonly note?: string;
       readonly tookMs?: number;
       readonly isCutShort?: boolean;
-      /** How moves for money were weighed. */
       readonly scores?: readonly MoveScore[];
     }
   /** `unknown`: no definite answer came, so it may have been carried out all the same. */
