@@ -205,9 +205,16 @@ describe("a search for moves", () => {
     const world = new World()
       .node("a")
       .node("b", { isYoung: true })
-      .pods(running("x", "a", "4"), running("y", "b", "1"));
+      .pods(running("x", "a", "3"), running("y", "b", "1"));
     await world.run();
     expect(world.told("a")).toEqual({ a: "nothing that is cheaper could take its pods" });
+  });
+
+  test("lets nobody go for money who is to take the pods of a node that must go", async () => {
+    const world = new World().node("a", { isDrifted: true }).node("b").node("c");
+    world.pods(running("x", "a", "2"), running("y", "b", "1"), running("z", "c", "1"));
+    await world.run();
+    expect(world.told("a", "b")).toEqual({ a: "b", b: "it takes pods of other nodes" });
   });
 
   test.each<[string, NodeInput, string]>([

@@ -84,6 +84,8 @@ export type PodSpec = {
   tolerations?: readonly Toleration[];
   topologySpreadConstraints?: readonly TopologySpreadConstraint[];
   volumes?: readonly Volume[];
+  /** Devices that are allocated to it (DRA). */
+  resourceClaims?: readonly { name: string }[];
 };
 
 export type ContainerStatus = {

@@ -49,7 +49,8 @@ async function searchForMoves(execution: Execution): Promise<Outcome> {
     const found = await inSlices(moves(execution, effort), effort, { clock, signal });
     picture.settleMoves(found);
     const isCutShort = found.unanswered.length > 0;
-    return { result: "done", tookMs: clock.monotonic() - startedAt, ...(isCutShort ? { isCutShort } : {}) };
+    const { scores = [] } = found;
+    return { result: "done", tookMs: clock.monotonic() - startedAt, scores, ...(isCutShort ? { isCutShort } : {}) };
   } catch (error) {
     picture.abandonMoves();
     if (!signal.aborted) searches.packing.forget();

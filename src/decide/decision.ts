@@ -11,6 +11,7 @@ import type { SafetyPolicyStatus } from "../api/safety-policy.ts";
 import type { Taint } from "../api/taint.ts";
 import type { Instant, Millis } from "../api/time.ts";
 import { type CheckView, type KindName, keyOfObject } from "../snapshot/check-views.ts";
+import type { MoveScore } from "../snapshot/moves.ts";
 import type { Picture, Subject, SubjectKind } from "../snapshot/picture.ts";
 import type { ActionView, ConditionView } from "../snapshot/views.ts";
 import type { Remembered } from "./remembered.ts";
@@ -191,7 +192,7 @@ export type RemediationCommand = { readonly why: string } & (
   | { readonly kind: "note-default-check" }
 );
 
-/** Commands after which something that worked may not. None is sent on a stale picture. */
+/** After these something that worked may not; none is sent on a stale picture. */
 export const destructiveKinds: ReadonlySet<CommandKind> = new Set<CommandKind>([
   "delete-claim",
   "delete-instance",
@@ -351,12 +352,13 @@ export type Rule = {
 
 /** How a command ended. `stale`: the object had moved on; `retry`: not now; `refused`: never so. */
 export type Outcome =
-  /** `note`: what was done instead. Of a search `tookMs`, and whether it ended before all were answered. */
+  /** `note`: what was done instead. Of a search `tookMs`, how moves for money were weighed, and whether all were answered. */
   | {
       readonly result: "done" | "already-so" | "stale";
       readonly note?: string;
       readonly tookMs?: number;
       readonly isCutShort?: boolean;
+      readonly scores?: readonly MoveScore[];
     }
   /** `unknown`: no definite answer came, so it may have been carried out all the same. */
   | {

@@ -519,6 +519,15 @@ describe("what a plan that was given up leaves", () => {
     expect([commands, proposals]).toEqual([[], []]);
   });
 
+  test("stays when pods that want a node are expected on it", () => {
+    const wanting = aPod("p", { phase: "Pending", isUnschedulable: true });
+    const picture = aWorld({ ...there, claims: [old, replacement("launched")], actions: [givenUp], pods: [wanting] });
+    expect(leftover({ picture }).commands).toMatchObject([{ kind: "delete-claim" }]);
+    const placements = new Map([[wanting.uid, { on: "claim", name: "r", at: t0 } as const]]);
+    picture.settleSearch({ at: t0, placements, claims: [] });
+    expect(leftover({ picture }).commands).toEqual([]);
+  });
+
   const untaint = (world: WorldOptions) => untaintRule.decide("a", contextOf({ world: { ...there, ...world } }));
   const nodes = [aNode("a", { taints: [disruptedTaint] })];
 

@@ -319,6 +319,23 @@ describe("a pool with too many nodes", () => {
     expect(decision.refusals).toEqual([]);
   });
 
+  test.each<[string, ReturnType<typeof aPod>[]]>([
+    ["the fewest pods", [aPod("p1", { on: "old" }), aPod("p2", { on: "old" }), aPod("p3", { on: "young" })]],
+    ["pods that mind least", [aPod("p1", { on: "old", evictionCost: 10 }), aPod("p2", { on: "young" })]],
+    [
+      "pods that would rather go, however many",
+      [aPod("p1", { on: "old" }), ...["p2", "p3"].map(name => aPod(name, { on: "young", evictionCost: 0.25 }))],
+    ],
+  ])("of nodes in use lets the one go first with %s, and not the oldest", (_, pods) => {
+    const decision = decide({
+      pools: [web(1)],
+      claims: [claim("old"), claim("young", { createdAt: at("1m") })],
+      nodes: [aNode("old"), aNode("young")],
+      pods,
+    });
+    expect(proposed(decision)).toEqual(["young"]);
+  });
+
   test("waits for the pod of a StatefulSet that is ending: its node is not empty", () => {
     const decision = decide({
       pools: [web(1)],

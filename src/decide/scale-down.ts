@@ -1,18 +1,24 @@
-// Which claims of a pool go when there are too many: those that would be missed least, the oldest of equals first. A
-// claim of which nobody can tell what runs on it stays.
+// Which claims of a pool go when there are too many: those that would be missed least, of those in use first the ones with
+// the fewest pods to move, the oldest of equals first. A claim of which nobody can tell what runs on it stays.
 
 import { doNotDisruptKey } from "../api/well-known.ts";
 import type { Picture } from "../snapshot/picture.ts";
-import type { ClaimView, NodeView, PoolView } from "../snapshot/views.ts";
+import type { ClaimView, NodeView, PodView, PoolView } from "../snapshot/views.ts";
 import { isTrue } from "./conditions.ts";
 import type { Command, Proposal } from "./decision.ts";
 import { isReschedulable } from "./disruption/reschedulable.ts";
 
-/** In the order in which they go; upstream weighs price and remaining life instead of age. */
+/** In the order in which they go, as upstream's. */
 const worth = ["not launched", "not registered", "empty", "free to be disrupted", "asked not to be disrupted"] as const;
 type Worth = (typeof worth)[number];
 
-type Candidate = { readonly claim: ClaimView; readonly worth: Worth; readonly node?: NodeView };
+type Candidate = {
+  readonly claim: ClaimView;
+  readonly worth: Worth;
+  readonly node?: NodeView;
+  /** What its pods would cost to move. Upstream multiplies by the share of its life that is left: that changes by the hour. */
+  readonly cost?: number;
+};
 
 export type ScaleDown = {
   /** For claims without a node. */
@@ -64,11 +70,13 @@ function candidateOf(claim: ClaimView, picture: Picture): Candidate | undefined 
   const isRegistered = isTrue(claim.conditions, "Registered");
   if (node === undefined) return isRegistered ? undefined : { claim, worth: "not registered" };
   if (others.length > 0 || picture.claimOf(node)?.uid !== claim.uid) return undefined;
-  return { claim, node, worth: isRegistered ? worthOf(claim, node, picture) : "not registered" };
+  if (!isRegistered) return { claim, node, worth: "not registered" };
+  const pods = [...picture.podsOn(node.name)];
+  const cost = pods.filter(isReschedulable).reduce((sum, { evictionCost = 1 }) => sum + evictionCost, 0);
+  return { claim, node, worth: worthOf(claim, node, pods), cost };
 }
 
-function worthOf(claim: ClaimView, node: NodeView, picture: Picture): Worth {
-  const pods = [...picture.podsOn(node.name)];
+function worthOf(claim: ClaimView, node: NodeView, pods: readonly PodView[]): Worth {
   if (!pods.some(isReschedulable)) return "empty";
   const asks = [node, claim].some(({ annotations }) => annotations[doNotDisruptKey] === "true");
   // Also a duration that may have run out: it says that the pod minds.
@@ -77,7 +85,7 @@ function worthOf(claim: ClaimView, node: NodeView, picture: Picture): Worth {
 }
 
 function leastMissed(a: Candidate, b: Candidate): number {
-  const byWorth = worth.indexOf(a.worth) - worth.indexOf(b.worth);
+  const byWorth = worth.indexOf(a.worth) - worth.indexOf(b.worth) || (a.cost ?? 0) - (b.cost ?? 0);
   return byWorth || a.claim.createdAt - b.claim.createdAt || (a.claim.name < b.claim.name ? -1 : 1);
 }
 

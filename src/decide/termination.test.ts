@@ -18,7 +18,7 @@ import {
   terminationTimestampKey,
   unregisteredTaint,
 } from "../api/well-known.ts";
-import type { ClaimView, NodeView } from "../snapshot/views.ts";
+import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 import { type Command, type Decision, nothing } from "./decision.ts";
 
 const now = at("11m");
@@ -327,6 +327,20 @@ test.each([
   const [update] = of(decided(now, { actions, pods: [aPod("web", { on: "a" })] }), "update-claim");
   const said = update?.status?.conditions?.find(({ type }) => type === "DisruptionReason");
   expect(said?.reason).toBe(reason);
+});
+
+test.each<["Emptiness" | "Repair", Partial<ActionView["status"]>, string[]]>([
+  ["Emptiness", {}, ["Node a", "NodeClaim a"]],
+  ["Emptiness", { steps: [{ name: "taint", startedAt: "2026-01-01T00:00:00Z" }] }, []],
+  ["Repair", {}, []],
+])("that it goes for %s is told on node and claim once, before its first step %o", (action, status, told) => {
+  const actions = [anAction("x", { node: "a", phase: "Running", spec: { action, message: "Why." }, status })];
+  const { notices } = decided(now, { actions, pods: [aPod("web", { on: "a" })] });
+  const said = notices.filter(({ reason }) => reason === "DisruptionTerminating");
+  expect(said.map(({ about }) => `${about.kind} ${about.name}`)).toEqual(told);
+  expect(new Set(said.map(({ message }) => message))).toEqual(
+    new Set(told.length === 0 ? [] : ["Is taken away by NodeAction x (Empty). Why."]),
+  );
 });
 
 describe("a claim that never got far", () => {

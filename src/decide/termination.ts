@@ -17,7 +17,7 @@ import { finalize, taint } from "./node-end.ts";
 import { isOwnNode } from "./own-node.ts";
 import { progress } from "./progress.ts";
 import { saysSilent } from "./silence.ts";
-import { disruptionReason } from "./disruption-reason.ts";
+import { disruptionBegun, disruptionReason } from "./disruption-reason.ts";
 import { type Departing, nextOf, saidOf, type Step, type StepResult, type Wait } from "./termination-step.ts";
 import { volumes } from "./volumes.ts";
 
@@ -103,7 +103,7 @@ function carriedOn(departing: Departing, context: Context): Decision {
     commands: [...commands, ...progress(departing, { names: taken.map(({ step }) => step.name), wait: waits[0] })],
     proposals: [],
     refusals: waits.map(wait => refusal(`claim/${departing.claim.name}`, wait)),
-    notices: results.flatMap(({ notices = [] }) => notices),
+    notices: [...disruptionBegun(departing), ...results.flatMap(({ notices = [] }) => notices)],
     wakeAt: nextOf(context.now, [departing.claim.terminationAt, ...results.map(({ wakeAt }) => wakeAt)]),
   };
 }

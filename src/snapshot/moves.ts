@@ -34,6 +34,9 @@ export type Stay = {
   readonly until?: Instant;
 };
 
+/** How a Balanced pool weighed what a move saves against what it disturbs. */
+export type MoveScore = { readonly pool: string; readonly score: number; readonly isApproved: boolean };
+
 /** A move with what it rests on beside its own nodes and the pods on them. */
 export type FoundMove = {
   readonly move: Move;
@@ -53,6 +56,7 @@ export type MovesFound = {
   readonly unanswered: readonly string[];
   /** When something ends by itself that has kept pods from a place. */
   readonly lookAgainAt?: Instant | undefined;
+  readonly scores?: readonly MoveScore[];
 };
 
 /** When there is a reason to search again. */

@@ -23,6 +23,7 @@ test("of a pod's spec only what a node must have is kept", () => {
     serviceAccountName: "x",
     nodeName: "n",
     volumes: [{ name: "v" }],
+    resourceClaims: [{ name: "gpu", resourceClaimTemplateName: "one-gpu" }],
   };
   expect(podNeeds(spec, {})).toEqual({
     spec: {
@@ -31,6 +32,7 @@ test("of a pod's spec only what a node must have is kept", () => {
       nodeSelector: { a: "b" },
       tolerations: [{ operator: "Exists" }],
       overhead: { cpu: "10m" },
+      resourceClaims: [{ name: "gpu" }],
     },
   });
 });

@@ -17,11 +17,13 @@ export function podNeeds(spec: Fields, status: Fields): PodNeeds {
   const allocated = statuses.flatMap(item => resized(item, [...containers, ...init]) ?? []);
   const { overhead, resources, nodeSelector, affinity, tolerations, topologySpreadConstraints } = spec as PodSpec &
     Fields;
+  const devices = items(spec["resourceClaims"]).map(item => ({ name: fields(item)["name"] as string }));
   return {
     spec: {
       containers,
       ...(init.length === 0 ? {} : { initContainers: init }),
       ...present({ overhead, resources, nodeSelector, affinity, tolerations, topologySpreadConstraints }),
+      ...(devices.length === 0 ? {} : { resourceClaims: devices }),
     },
     ...(allocated.length === 0 ? {} : { allocated }),
   };

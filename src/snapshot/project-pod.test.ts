@@ -64,6 +64,17 @@ test("a pod is kept with what a drain asks of it", () => {
   });
 });
 
+test.each<[string, object, object, number | undefined]>([
+  ["nothing", {}, {}, undefined],
+  ["its priority", {}, { priority: 2 ** 25 }, 2],
+  ["its deletion cost", { "controller.kubernetes.io/pod-deletion-cost": String(-(2 ** 26)) }, {}, 0.5],
+  ["more than counts", {}, { priority: 2_000_000_000 }, 10],
+  ["less than counts", {}, { priority: -2_000_000_000 }, -10],
+  ["what nobody can read", { "controller.kubernetes.io/pod-deletion-cost": "much" }, {}, undefined],
+])("how much it would be missed is told by %s", (_, annotations, spec, expected) => {
+  expect(pod({ metadata: { annotations }, spec }).evictionCost).toBe(expected);
+});
+
 describe("tiers of the drain", () => {
   test.each<[string, Raw, PodView["tier"]]>([
     ["nobody's pod", {}, "workload"],

@@ -15,6 +15,7 @@ const phases = ["Pending", "Running", "Succeeded", "Failed"] as const;
 const criticalClasses: readonly unknown[] = ["system-cluster-critical", "system-node-critical"];
 const mirrorKey = "kubernetes.io/config.mirror";
 const defaultGraceSeconds = 30;
+const deletionCostKey = "controller.kubernetes.io/pod-deletion-cost";
 const noVolumeClaims: readonly string[] = [];
 
 export function projectPod(raw: KubeObject, previous: PodView | undefined, interning: Interning): PodView {
@@ -52,6 +53,7 @@ function podView(raw: KubeObject, interning: Interning): PodView {
       ownerKind: interning.text(owner?.kind),
       isUnschedulable: isUnschedulable(status) || undefined,
       nominatedNode: word(status["nominatedNodeName"]),
+      evictionCost: evictionCostOf(annotations, spec["priority"]),
     }),
   };
 }
@@ -87,6 +89,14 @@ function toleratesDisruption(item: unknown): boolean {
   // Nothing at all would read as a toleration of everything.
   const isReadable = parts.length > 0 && parts.every(part => typeof part === "string");
   return isReadable && tolerates(item as Toleration, disruptedTaint);
+}
+
+// What cannot be read costs nothing more, nor less.
+function evictionCostOf(annotations: Fields, priority: unknown): number | undefined {
+  const deletionCost = Number(annotations[deletionCostKey] ?? 0) || 0;
+  const rank = typeof priority === "number" ? priority : 0;
+  const cost = Math.min(10, Math.max(-10, 1 + deletionCost / 2 ** 27 + rank / 2 ** 25));
+  return cost === 1 ? undefined : cost;
 }
 
 // One that is no text was meant to protect all the same.

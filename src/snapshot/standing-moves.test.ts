@@ -337,6 +337,19 @@ describe("a plan that is over", () => {
     expect(picture.takeDirty()).toContain("node/b");
   });
 
+  test("keeps them as well when its first write came to nothing and it is opened again by the same move", () => {
+    settled();
+    const sent = { ...opened({ isProvisional: true }), uid: "sent" };
+    picture.put("action", sent);
+    picture.remove("action", sent);
+    expect(picture.goingOnto("b")).toBeUndefined();
+    picture.takeDirty();
+    picture.put("action", opened());
+    expect(picture.takeDirty()).toContain("node/b");
+    expect(picture.goingOnto("b")?.name).toBe("consolidation-a");
+    expect(ClusterPicture.rebuilt(picture).goingOnto("b")?.name).toBe("consolidation-a");
+  });
+
   test("of two that send pods to one node the first by name is told, in a fresh picture as well", () => {
     const fromC = { batch: "consolidation-2", nodes: [{ name: "c", uid: nodeC.uid }] };
     const openedC = anAction("consolidation-0-c", {

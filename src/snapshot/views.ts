@@ -106,6 +106,8 @@ export type PodView = {
   readonly isUnschedulable?: true;
   /** Where the scheduler makes room for it by preemption. */
   readonly nominatedNode?: string;
+  /** How much it would be missed by upstream's measure, from -10 to 10. Absent: as most are, 1. */
+  readonly evictionCost?: number;
 };
 
 export type DisruptionBudgetView = {

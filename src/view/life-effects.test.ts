@@ -290,6 +290,26 @@ test("a search for moves tells how long it took, one for places does not", () =>
   expect(effectsOfEnd({ ...search, for: "provisioning" }, { result: "done" }, world)).toEqual([]);
 });
 
+test("moves that Balanced pools have weighed are counted and measured, as Karpenter names them", () => {
+  const search = { kind: "search", for: "disruption", askedAt: 0, why } as const;
+  const scores = [
+    { pool: "web", score: 1.5, isApproved: true },
+    { pool: "web", score: 0.2, isApproved: false },
+  ];
+  const [, ...effects] = effectsOfEnd(search, { result: "done", tookMs: 250, scores }, world);
+  const [approved, rejected] = ["approved", "rejected"].map(decision => ({
+    decision,
+    nodepool: "web",
+    policy: "Balanced",
+  }));
+  expect(effects).toEqual([
+    { metric: "karpenter_consolidation_score", labels: approved, seconds: 1.5 },
+    { metric: "karpenter_consolidation_moves_total", labels: approved },
+    { metric: "karpenter_consolidation_score", labels: rejected, seconds: 0.2 },
+    { metric: "karpenter_consolidation_moves_total", labels: rejected },
+  ]);
+});
+
 test("a search that ended before all were answered counts as a time-out", () => {
   const search = { kind: "search", for: "disruption", askedAt: 0, why } as const;
   const metrics = (isCutShort: boolean) =>

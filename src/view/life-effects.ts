@@ -10,13 +10,14 @@ import { registeredKey, terminationFinalizer } from "../api/well-known.ts";
 import { conditionOf, isTrue } from "../decide/conditions.ts";
 import type { Command, Outcome } from "../decide/decision.ts";
 import { isDryRun } from "../decide/ledger.ts";
+import type { MoveScore } from "../snapshot/moves.ts";
 import type { Picture } from "../snapshot/picture.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 
 export type Effect = {
   readonly metric: EffectMetric;
   readonly labels: Readonly<Record<string, string>>;
-  /** Of a duration. */
+  /** Of a duration, or what else is measured. */
   readonly seconds?: number;
   /** Of a count; absent: one. */
   readonly amount?: number;
@@ -40,6 +41,8 @@ export type EffectMetric =
   | "karpenter_voluntary_disruption_queue_failures_total"
   | "karpenter_voluntary_disruption_failed_validations_total"
   | "karpenter_voluntary_disruption_consolidation_timeouts_total"
+  | "karpenter_consolidation_score"
+  | "karpenter_consolidation_moves_total"
   | "karpenter_pods_eviction_requests_total"
   | "karpenter_pods_disruption_initiated_total"
   | "karpenter_pods_drained_total"
@@ -126,10 +129,19 @@ function evaluated(outcome: Outcome): Effect[] {
   if (outcome.result !== "done" || outcome.tookMs === undefined) return [];
   const labels = { reason: "all", consolidation_type: "all" };
   const metric = "karpenter_voluntary_disruption_decision_evaluation_duration_seconds";
-  const effects: Effect[] = [{ metric, labels, seconds: outcome.tookMs / 1000 }];
+  const scores = (outcome.scores ?? []).flatMap(scored);
+  const effects: Effect[] = [{ metric, labels, seconds: outcome.tookMs / 1000 }, ...scores];
   if (outcome.isCutShort !== true) return effects;
   const type = { consolidation_type: "all" };
   return [...effects, { metric: "karpenter_voluntary_disruption_consolidation_timeouts_total", labels: type }];
+}
+
+function scored({ pool, score, isApproved }: MoveScore): readonly Effect[] {
+  const labels = { decision: isApproved ? "approved" : "rejected", nodepool: pool, policy: "Balanced" };
+  return [
+    { metric: "karpenter_consolidation_score", labels, seconds: score },
+    { metric: "karpenter_consolidation_moves_total", labels },
+  ];
 }
 
 function ofClaim(claim: ClaimView, command: Extract<Command, { kind: "update-claim" }>, at: Instant): Effect[] {

@@ -7,6 +7,8 @@ export type Life = { readonly help: string; readonly labels: readonly string[]; 
 
 const longBuckets = [1, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200];
 const searchBuckets = [0.005, 0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120];
+/** Around 0.5, from which on a Balanced pool approves. */
+const scoreBuckets = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2, 5, 10];
 /** As medik8s has them, so that its boards go on working. */
 const remediationBuckets = [30, 60, 120, 180, 240, 300, 600, 1_200, 2_400, 3_600];
 const lifetimeBuckets = [60, 600, 3_600, 6 * 3_600, 86_400, 7 * 86_400, 30 * 86_400, 90 * 86_400];
@@ -72,6 +74,15 @@ export const lives: Readonly<Record<EffectMetric, Life>> = {
   karpenter_voluntary_disruption_consolidation_timeouts_total: {
     help: "Searches that ended before every node was judged, since pods wanted a node; the others are asked about again.",
     labels: ["consolidation_type"],
+  },
+  karpenter_consolidation_score: {
+    help: "What moves for money were worth in pools with the policy Balanced: the share of the pool's price that each saves, for the share of its pods and nodes that it disturbs.",
+    labels: ["decision", "nodepool", "policy"],
+    buckets: scoreBuckets,
+  },
+  karpenter_consolidation_moves_total: {
+    help: "Moves for money that were weighed in such pools, by whether they were worth it.",
+    labels: ["decision", "nodepool", "policy"],
   },
   karpenter_pods_eviction_requests_total: { help: "Evictions asked for, by the answer's code.", labels: ["code"] },
   karpenter_pods_disruption_initiated_total: {

@@ -20,7 +20,7 @@ const absent = `
 ## What is not there
 
 Of Karpenter's: \`karpenter_pods_state\` and the other series of single pods (150,000 series help nobody; \`fettle_pods\`
-counts them by phase), \`karpenter_nodes_total_pod_requests\` and its like, the scheduler's, \`consolidation_*\`,
+counts them by phase), \`karpenter_nodes_total_pod_requests\` and its like, the scheduler's,
 costs, and \`operator_*\` of conditions (\`fettle_nodeclaims_reached_seconds\`
 has the three that matter).
 `;

@@ -194,7 +194,7 @@ describe(`consolidation, in ${runs} random worlds of seed ${seed}`, () => {
         expect(footprint(picture, problem)).toBe(before);
         const dropped = consolidate(picture, question, { effort: { work: 0 }, isStopped: () => false });
         for (let step = 0; step < steps && dropped.next().done !== true; ) step++;
-        dropped.return({ savings: [], stays: new Map(), unanswered: [], judgedCount: 0 });
+        dropped.return({ savings: [], stays: new Map(), unanswered: [], judgedCount: 0, scores: [] });
         expect(footprint(picture, problem)).toBe(before);
         let asked = 0;
         const stopped = consolidate(picture, question, { effort: { work: 0 }, isStopped: () => asked++ >= steps });

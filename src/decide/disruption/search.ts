@@ -4,7 +4,7 @@
 import { type Pod, podKey } from "../../api/pod.ts";
 import { type Instant, type Millis, minuteMs } from "../../api/time.ts";
 import type { ClusterPicture } from "../../snapshot/cluster-picture.ts";
-import type { FoundMove, Move, MovesFound, Stay } from "../../snapshot/moves.ts";
+import type { FoundMove, Move, MoveScore, MovesFound, Stay } from "../../snapshot/moves.ts";
 import { type PlannedClaim, poolVersion } from "../../snapshot/placement.ts";
 import type { ActionView } from "../../snapshot/views.ts";
 import { claimFor, claimNames, isNameTaken } from "../claim-manifest.ts";
@@ -68,6 +68,7 @@ class MoveRun {
   readonly #at: Instant;
   /** When those that are put off by a wave of pods may be judged. */
   #calmAt: Instant | undefined;
+  #scores: readonly MoveScore[] = [];
   /** When those that were not judged now will be. */
   #completeAt: Instant | undefined;
 
@@ -97,7 +98,7 @@ class MoveRun {
     for (const { uid } of questions.unpriced) stays.set(uid, this.#stay(uid, "nobody knows what it costs"));
     yield* this.#consolidated(questions, { stays, unanswered });
     const lookAgainAt = nextOf(this.#at, [this.#input.offers.lookAgainAt, this.#completeAt, this.#calmAt]);
-    return { at: this.#at, moves: this.#found, stays, unanswered, lookAgainAt };
+    return { at: this.#at, moves: this.#found, stays, unanswered, lookAgainAt, scores: this.#scores };
   }
 
   undo(): void {
@@ -215,6 +216,7 @@ class MoveRun {
       const completeAt = known.completeAt + completeEveryMs;
       this.#completeAt = Math.min(this.#completeAt ?? completeAt, completeAt);
     }
+    this.#scores = verdict.scores;
     for (const saving of verdict.savings) this.#noteSaving(saving);
     for (const [name, short] of verdict.stays) {
       const node = picture.node(name);

@@ -7,7 +7,7 @@ import type { Toleration } from "../../api/taint.ts";
 import type { Count, LabelGroup } from "./census.ts";
 import { type HostPort, hostPorts } from "./host-ports.ts";
 import type { Requirements } from "./requirements.ts";
-import { claimKeys, type VolumeNeeds } from "./volumes.ts";
+import { claimKeys, type VolumeNeeds, wantsDevices } from "./volumes.ts";
 import type { Wishes } from "./wishes.ts";
 
 /** What a pod means to others where it is. */
@@ -73,6 +73,7 @@ export function kindSignature(pod: Pod): string {
   if (tolerations !== undefined) text += `\ntolerations ${JSON.stringify(tolerations)}`;
   if (topologySpreadConstraints !== undefined) text += `\nspread ${JSON.stringify(topologySpreadConstraints)}`;
   if (volumes !== undefined) text += `\nclaims ${JSON.stringify(claimKeys(pod))}`;
+  if (wantsDevices(pod)) text += "\ndevices";
   return hasPorts(pod.spec) ? `${text}\nports ${JSON.stringify(hostPorts(pod))}` : text;
 }
 
@@ -81,6 +82,7 @@ export function isBare({ metadata: { labels }, spec }: Pod): boolean {
   if (spec.affinity !== undefined || spec.topologySpreadConstraints !== undefined || spec.volumes !== undefined)
     return false;
   if (spec.nodeSelector !== undefined || spec.tolerations !== undefined || hasPorts(spec)) return false;
+  if (spec.resourceClaims !== undefined) return false;
   for (const _ in labels) return false;
   return true;
 }

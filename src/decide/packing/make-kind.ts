@@ -8,6 +8,7 @@ import type { PictureParts } from "./picture-parts.ts";
 import { type AffinityTerm, affinityTerm, selects, spreadPods } from "./pod-terms.ts";
 import { pairs, type Requirements, type SetByKey, setsOfLabels, setsOfTerms } from "./requirements.ts";
 import { isSure, type State } from "./template.ts";
+import { wantsDevices } from "./volumes.ts";
 import type { Wishes } from "./wishes.ts";
 
 type Input = { pod: Pod; signature: string; wishes: Wishes; footprint: Footprint };
@@ -42,9 +43,9 @@ export function makeKind(picture: PictureParts, { pod, signature, wishes, footpr
     signature,
     wishes,
     tolerations: pod.spec.tolerations ?? [],
-    // Whose volumes cannot be had anywhere can go nowhere.
+    // Whose volumes cannot be had anywhere can go nowhere. Devices keep a pod from being placed, but no daemon from its room.
     alternatives:
-      footprint.volumes.trouble !== undefined
+      footprint.volumes.trouble !== undefined && !wantsDevices(pod)
         ? []
         : intern(withPreferred(pairs(own, footprint.volumes.places ?? [new Map()]), wishes)),
     spreads,

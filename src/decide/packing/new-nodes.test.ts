@@ -158,8 +158,11 @@ test("minValues keeps the choice of types wide", () => {
   expect(unplacedNames(answerTo({ pools, pods: many(1, { requests: { cpu: "4" } }) }))).toEqual(["p0"]);
 });
 
-test("room for daemons is set aside on the types they run on", () => {
-  const daemons = [aPod("ds", { requests: { cpu: "1" }, nodeSelector: { [instanceTypeKey]: "small" } })];
+test.each([
+  ["", {}],
+  [", also where they have devices by resource claims", { resourceClaims: [{ name: "all" }] }],
+])("room for daemons is set aside on the types they run on%s", (_, more) => {
+  const daemons = [aPod("ds", { requests: { cpu: "1" }, nodeSelector: { [instanceTypeKey]: "small" }, ...more })];
   const types = (cpu: string) =>
     answerTo({ pools: [aPool("pool")], daemons, pods: many(1, { requests: { cpu } }) }).newNodes[0]?.instanceTypes;
   expect(types("1")).toEqual(["small", "large"]);

@@ -98,6 +98,15 @@ test.each<[string, Partial<Problem>, string]>([
   expect(one && shortForm(one.reason)).toContain(words);
 });
 
+test("devices by resource claims keep their pod from every node, and nobody who is like it but for them", () => {
+  const pods = [aPod("plain"), aPod("gpu", { resourceClaims: [{ name: "gpu" }] })];
+  const answer = answerTo({ nodes: [aNode("a")], pools: [aPool("pool")], pods });
+  expect(whereabouts(answer)).toEqual({ plain: "a" });
+  expect(answer.unplaced.map(({ reason }) => shortForm(reason))).toEqual([
+    "it asks for devices by resourceClaims (DRA), and where those can be had is not known here",
+  ]);
+});
+
 test("a node attaches no more volumes of a driver than it says, the same one counted once", () => {
   const names = ["v1", "v2", "v3"];
   const problem = {

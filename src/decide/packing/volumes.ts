@@ -1,5 +1,5 @@
 // What a pod's volumes ask of a node: the places where they are or may be made, and room at their drivers. A claim that
-// cannot be used at all keeps the pod from every node, and is said so.
+// cannot be used at all keeps the pod from every node, and is said so; so does one for devices.
 
 import { zoneKey, regionKey } from "../../api/node.ts";
 import type { Pod } from "../../api/pod.ts";
@@ -65,8 +65,16 @@ export function claimKeys({ metadata, spec }: Pod): string[] {
 }
 
 export function volumeNeeds(pod: Pod, storage: Storage): VolumeNeeds {
-  return claimKeys(pod).reduce((needs, key) => both(needs, claimNeeds(key, storage)), noNeeds);
+  const needs = claimKeys(pod).reduce((all, key) => both(all, claimNeeds(key, storage)), noNeeds);
+  return wantsDevices(pod) ? both(needs, devices) : needs;
 }
+
+export function wantsDevices({ spec }: Pod): boolean {
+  return spec.resourceClaims !== undefined && spec.resourceClaims.length > 0;
+}
+
+// As upstream by default: which node has them is not reckoned, so nothing is launched for such a pod, and none is moved.
+const devices = trouble("it asks for devices by resourceClaims (DRA), and where those can be had is not known here");
 
 function both(a: VolumeNeeds, b: VolumeNeeds): VolumeNeeds {
   return {

@@ -240,6 +240,12 @@ describe("consolidation", () => {
     expect(told(verdict)).toEqual({ a: "pod ledger would have no place" });
   });
 
+  test("lets no node go on which a pod has devices by resource claims: nobody can tell where else it would have them", () => {
+    const resourceClaims = [{ name: "gpu" }];
+    const bound = [aPod("trainer", { node: "a", requests: { cpu: "1" }, resourceClaims })];
+    expect(told(asked({ bound }, { candidates: [candidate("a")] }))).toEqual({ a: "pod trainer would have no place" });
+  });
+
   test.each([
     [1, "goes for two"],
     [2, "goes for nothing"],
@@ -374,6 +380,18 @@ describe("what a new node may become", () => {
     expect(typeof found === "string" ? found : found[0]?.instanceTypes.length).toBe(becomes);
   });
 
+  test("in place of spot nodes one of the 15 that are cheapest as spot, whatever they cost on demand", () => {
+    const dear = sold("dear", 2, 0.5);
+    const types = [dear, ...Array.from({ length: 15 }, (_, index) => sold(`t${index}`, 1, 9))];
+    const names = types.map(({ name }) => name);
+    const found = new Replacements([aPool("p", { instanceTypes: types })]).withinPrice([aNewNode(names, 0.5)], {
+      most: 3,
+      isForSpot: true,
+      spotToSpot: true,
+    });
+    expect(found).toMatchObject([{ instanceTypes: names.slice(1), price: 1 }]);
+  });
+
   test("in place of spot nodes one of more types where the pool wants more to choose from", () => {
     const types = Array.from({ length: 20 }, (_, index) => sold(`t${String(index).padStart(2, "0")}`, 1, 9));
     const key = "node.kubernetes.io/instance-type";
@@ -450,6 +468,19 @@ describe("the terms of a pool", () => {
       "too little",
     );
     expect(refusedBy(saving(4, 0, 1), nodes, { termsByPool: under({ isBalanced: true, price: 0 }) })).toBe(undefined);
+  });
+
+  // The pods of a fit onto b. A node and a pod are 2 of 10, for the 4 that a costs.
+  test.each([
+    ["that weighs savings and approves", { isBalanced: true, price: 12 }, [{ isApproved: true, score: 4 / 12 / 0.2 }]],
+    ["that weighs savings and rejects", { isBalanced: true, price: 80 }, [{ isApproved: false, score: 4 / 80 / 0.2 }]],
+    ["that does not weigh them", {}, []],
+  ])("its word on a move is told where it is a pool %s", (_, more, scores) => {
+    const termsByPool = under({ disturbance: 10, ...more });
+    const bound = [...podsOn("a", "1"), ...podsOn("b", "1")];
+    const verdict = asked({ bound, pools: [] }, { candidates: [candidate("a")], targets: ["b"], termsByPool });
+    expect(verdict.savings).toHaveLength(scores[0]?.isApproved === false ? 0 : 1);
+    expect(verdict.scores).toEqual(scores.map(one => ({ pool: "p", ...one })));
   });
 
   test("must be known", () => {

@@ -2,6 +2,7 @@
 // those that something cheaper can stand in for. Each pod moves once, each saving stands beside those before it, and the
 // packing picture is afterwards as it was.
 
+import type { MoveScore } from "../../../snapshot/moves.ts";
 import type { Effort } from "../../packing/effort.ts";
 import type { Picture } from "../../packing/picture.ts";
 import { Trial } from "../../packing/trial.ts";
@@ -12,6 +13,7 @@ import type { Candidate, Question, Verdict } from "./question.ts";
 import { removals } from "./removals.ts";
 import { Replacements } from "./replacement.ts";
 import { Standings } from "./standings.ts";
+import { balancedWorth, scoresOf } from "./terms.ts";
 
 type Ways = {
   readonly effort: Effort;
@@ -29,7 +31,7 @@ export function* consolidate(
   yield* known.begin(picture, question, effort);
   const standings = yield* Standings.of(picture, question, effort);
   const replacements = new Replacements(picture.pools.map(({ pool }) => pool));
-  const found = { kept: [], savings: [], stays: new Map<string, string>() };
+  const found = { kept: [], savings: [], stays: new Map<string, string>(), weighed: new Map() };
   const judged = { fresh: new Set<Candidate>(), helped: new Set<Candidate>(), judged: new Set<Candidate>() };
   const course: Course = { question, standings, replacements, isStopped, known, ...judged, ...found };
   try {
@@ -74,7 +76,8 @@ function* waitingFirst({ standings, question, kept }: Course): Generator<void, v
   trial.keep();
 }
 
-function verdictOf({ question, savings, stays, standings, judged }: Course): Verdict {
+function verdictOf(course: Course): Verdict {
+  const { question, savings, stays, standings, judged } = course;
   const gone = new Set(savings.flatMap(({ nodes }) => nodes));
   const unanswered: string[] = [];
   for (const node of question.candidates) {
@@ -82,5 +85,18 @@ function verdictOf({ question, savings, stays, standings, judged }: Course): Ver
     if (standings.isSettled(node)) stays.set(node.name, "it takes pods of other nodes");
     else unanswered.push(node.name);
   }
-  return { savings, stays, unanswered, judgedCount: judged.size };
+  return { savings, stays, unanswered, judgedCount: judged.size, scores: [...scores(course)] };
+}
+
+/** What goes was approved of; of what stays that was not, where it was too little for what it would disturb. */
+function* scores({ question, savings, stays, weighed }: Course): Iterable<MoveScore> {
+  const candidateByName = new Map(question.candidates.map(one => [one.name, one]));
+  for (const saving of savings) {
+    const nodes = saving.nodes.flatMap(name => candidateByName.get(name) ?? []);
+    for (const one of scoresOf(saving, nodes, question)) yield { ...one, isApproved: true };
+  }
+  for (const [name, ofNode] of weighed) {
+    if (!stays.has(name)) continue;
+    for (const one of ofNode) if (one.score < balancedWorth) yield { ...one, isApproved: false };
+  }
 }

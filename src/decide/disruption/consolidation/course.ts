@@ -6,6 +6,7 @@ import type { Candidate, Question, Saving } from "./question.ts";
 import type { KnownStays } from "./known-stays.ts";
 import type { Replacements } from "./replacement.ts";
 import type { Standings } from "./standings.ts";
+import type { scoresOf } from "./terms.ts";
 
 export type Course = {
   readonly question: Question;
@@ -23,6 +24,8 @@ export type Course = {
   readonly savings: Saving[];
   /** Why nodes stay, by name. */
   readonly stays: Map<string, string>;
+  /** By name: how its Balanced pool weighed what a node by itself would save, the last time. */
+  readonly weighed: Map<string, ReturnType<typeof scoresOf>>;
 };
 
 /** What a trial would save, or why it is no use. */

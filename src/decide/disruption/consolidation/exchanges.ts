@@ -6,7 +6,7 @@ import type { Trial } from "../../packing/trial.ts";
 import { attempt, type Course, oneByOne, priceOf } from "./course.ts";
 import type { Candidate, Saving } from "./question.ts";
 import type { GroupKind } from "./standings.ts";
-import { balancedWorth, refusedBy } from "./terms.ts";
+import { balancedWorth, refusedBy, scoresOf } from "./terms.ts";
 
 /** The least share of their price that makes more nodes of fewer. */
 const moreNodesSave = 0.2;
@@ -87,6 +87,8 @@ function exchanged(
     const isMore = newNodes.length > nodes.length;
     const least = Math.max(isMore ? moreNodesSave : 0, nodes.length > 1 ? togetherSave : 0);
     if (before - after < least * before) return "too little would be saved";
+    const [node, ...others] = nodes;
+    if (node !== undefined && others.length === 0) course.weighed.set(node.name, scoresOf(saving, nodes, question));
     const asked = { termsByPool: question.termsByPool, leastWorth: isMore ? balancedWorth : leastWorth };
     return refusedBy(saving, nodes, asked) ?? [saving];
   });

@@ -1,6 +1,7 @@
 // What consolidation is asked and what it answers, in the words of packing: nodes that may go if that pays, on which
 // terms, and where the pods of those that should go would run.
 
+import type { MoveScore } from "../../../snapshot/moves.ts";
 import type { Pod } from "../../../api/pod.ts";
 import type { NewNode } from "../../packing/answer.ts";
 
@@ -55,4 +56,5 @@ export type Verdict = {
   readonly unanswered: readonly string[];
   /** How many could not be left as they were when they were last judged. */
   readonly judgedCount: number;
+  readonly scores: readonly MoveScore[];
 };

@@ -4,18 +4,19 @@
 import { needsPlace } from "../../packing/what-if.ts";
 import { attempt, type Course, oneByOne } from "./course.ts";
 import type { Candidate, Saving } from "./question.ts";
-import { refusedBy } from "./terms.ts";
+import { refusedBy, scoresOf } from "./terms.ts";
 
 const noRoom = "its pods do not fit onto other nodes";
 
 export function* removals(course: Course): Generator<void, void> {
   const { standings, question } = course;
   const { termsByPool } = question;
-  const isWorthwhile = (node: Candidate) =>
-    refusedBy(removalOf(node, new Map()), [node], { termsByPool, podCount: standings.podCountOf(node) }) === undefined;
+  const asked = (node: Candidate) => ({ termsByPool, podCount: standings.podCountOf(node) });
+  const isWorthwhile = (node: Candidate) => refusedBy(removalOf(node, new Map()), [node], asked(node)) === undefined;
   const worthwhile: Candidate[] = [];
   for (const [place, node] of [...course.fresh].entries()) {
     if (isWorthwhile(node)) worthwhile.push(node);
+    else course.weighed.set(node.name, scoresOf(removalOf(node, new Map()), [node], asked(node)));
     standings.input.effort.work += 3;
     if (place % 128 === 0) yield;
   }

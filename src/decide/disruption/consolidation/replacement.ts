@@ -72,7 +72,8 @@ export class Replacements {
     const isSpotToSpot = isForSpot && taken === "spot";
     if (isSpotToSpot && kept.length < spotTypesMin)
       return `its pods could go onto ${kept.length} types of cheaper spot nodes, where ${spotTypesMin} are wanted to choose from`;
-    const cut = isSpotToSpot ? kept.slice(0, spotTypesMin) : kept;
+    // They come by their cheapest offering, which need not be the spot one.
+    const cut = isSpotToSpot ? kept.toSorted((a, b) => a.price - b.price).slice(0, spotTypesMin) : kept;
     // Those that a wide choice was asked of get it all.
     const chosen = [cut, kept].find(list => list.length > 0 && isWide(list, pool));
     if (chosen === undefined) return dearer;

@@ -38,6 +38,20 @@ export function refusedBy(
   return undefined;
 }
 
+/** How the Balanced pools of its nodes weigh a saving; none where nothing is known of what they cost or would disturb. */
+export function scoresOf(
+  { price, podCount: moving }: Saving,
+  nodes: readonly Candidate[],
+  { termsByPool, podCount = moving }: Pick<Asked, "termsByPool" | "podCount">,
+): readonly { readonly pool: string; readonly score: number }[] {
+  return [...new Set(nodes.map(one => one.pool))].flatMap(pool => {
+    const terms = termsByPool.get(pool);
+    if (terms?.isBalanced !== true) return [];
+    const score = (price.before - price.after) / terms.price / ((nodes.length + podCount) / terms.disturbance);
+    return Number.isFinite(score) ? { pool, score } : [];
+  });
+}
+
 function percent(share: number): string {
   return `${Math.floor(share * 1000) / 10}%`;
 }
