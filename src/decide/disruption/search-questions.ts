@@ -8,10 +8,10 @@ import type { ClusterPicture } from "../../snapshot/cluster-picture.ts";
 import { waitsForReplacement } from "../../snapshot/waiting-action.ts";
 import type { ActionView, ClaimView, NodeView, PoolView } from "../../snapshot/views.ts";
 import { allowed } from "../budgets.ts";
-import { conditionOf } from "../conditions.ts";
 import type { Context } from "../decision.ts";
 import type { Effort } from "../packing/effort.ts";
 import { type Candidate, candidateOf, dueOf, needsMove, ownClaim, type Reason } from "./candidate.ts";
+import { idleAt } from "./clock.ts";
 import type * as Consolidation from "./consolidation/question.ts";
 import { isReschedulable } from "./reschedulable.ts";
 import { isJudgedAgain, moveFor } from "./search-answers.ts";
@@ -72,7 +72,7 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
     const found = candidate && dueOf(candidate, context);
     const isTarget = claim === undefined || node.labels[initializedKey] === "true";
     if (isTarget && !isReserved.has(node.name)) targets.push(node.name);
-    if (claim !== undefined && isYoung(claim, picture)) youngOnes.add(node.name);
+    if (claim !== undefined && isYoung(node, claim, context)) youngOnes.add(node.name);
     if (candidate === undefined || found === undefined || found.block !== undefined || !needsMove(candidate)) continue;
     const move = moveFor(found.reason, picture.moveOf(node.uid));
     if (move !== undefined && move.stuck.length === 0) continue;
@@ -122,11 +122,11 @@ function addPlan(plans: Map<string, readonly ActionView[]>, action: ActionView):
 }
 
 /** Pods came or went a short while ago: whoever comes next had better not be moved there for money. */
-function isYoung({ conditions, pool: name = "" }: ClaimView, picture: ClusterPicture): boolean {
-  const pool = picture.pool(name);
+function isYoung(node: NodeView, claim: ClaimView, { picture, now }: Context): boolean {
+  const pool = picture.pool(claim.pool ?? "");
   if (pool === undefined || pool.effective.replicas !== undefined) return false;
   const isAsked = pool.effective.disruption.disruptAfter.Consolidation !== "Never";
-  return isAsked && conditionOf(conditions, "Consolidatable")?.status !== "True";
+  return isAsked && (idleAt({ claim, node, pool }, picture) ?? Number.POSITIVE_INFINITY) > now;
 }
 
 type Total = { price: number; disturbance: number; initialized: number };
