@@ -141,8 +141,9 @@ function typesOf({ manifest }: { manifest: object }): string {
 }
 
 describe("while pods come and go on other nodes", () => {
-  const restless = () =>
-    new World()
+  const why = "pods still come to other nodes and go from them";
+  const restless = (spec: NodePoolSpec = {}) =>
+    new World(spec)
       .node("a")
       .node("b")
       .node("c")
@@ -159,10 +160,19 @@ describe("while pods come and go on other nodes", () => {
     const world = restless();
     events(world, "b", "c");
     await world.run();
-    expect(world.told("a")).toEqual({ a: "pods still come to other nodes and go from them" });
+    expect(world.told("a")).toEqual({ a: why });
     const calmAt = world.clock.now() + 15_000;
     expect(world.decide(moveSearch, "cluster", calmAt - 1)).toMatchObject({ commands: [], wakeAt: calmAt });
     expect(world.decide(moveSearch, "cluster", calmAt).commands).toMatchObject([{ kind: "search" }]);
+  });
+
+  test("whoever is due before that waits with the others, and the last of them asks again", async () => {
+    const world = restless();
+    events(world, "b");
+    await world.clock.runFor(1);
+    events(world, "c");
+    await world.run();
+    expect(world.told("a", "b", "c")).toEqual({ a: why, b: why, c: undefined });
   });
 
   test("a single one is none of its business", async () => {

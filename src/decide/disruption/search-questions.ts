@@ -3,6 +3,7 @@
 
 import { parseAmount } from "../../api/amount.ts";
 import { capacityTypeKey } from "../../api/node.ts";
+import type { Instant } from "../../api/time.ts";
 import { initializedKey } from "../../api/well-known.ts";
 import type { ClusterPicture } from "../../snapshot/cluster-picture.ts";
 import { waitsForReplacement } from "../../snapshot/waiting-action.ts";
@@ -28,6 +29,8 @@ export type Questions = {
   /** Due for another reason than money, and not answered yet. */
   readonly due: readonly DueNode[];
   readonly savers: readonly Consolidation.Candidate[];
+  /** Those that are about to be, and from when on. */
+  readonly soon: readonly { readonly uid: string; readonly dueAt: Instant }[];
   readonly termsByPool: ReadonlyMap<string, Consolidation.Terms>;
   /** By name: candidates whose price nobody knows. */
   readonly unpriced: readonly NodeView[];
@@ -47,6 +50,7 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
   const comingPlans = new Map<string, readonly ActionView[]>();
   const due: DueNode[] = [];
   const savers: Consolidation.Candidate[] = [];
+  const soon: Questions["soon"][number][] = [];
   const unpriced: NodeView[] = [];
   const targets: string[] = [];
   const youngOnes = new Set<string>();
@@ -73,7 +77,9 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
     const isTarget = claim === undefined || node.labels[initializedKey] === "true";
     if (isTarget && !isReserved.has(node.name)) targets.push(node.name);
     if (claim !== undefined && isYoung(node, claim, context)) youngOnes.add(node.name);
-    if (candidate === undefined || found === undefined || found.block !== undefined || !needsMove(candidate)) continue;
+    if (candidate === undefined || !needsMove(candidate)) continue;
+    if (found === undefined) soon.push(...savesSoon(candidate));
+    if (found === undefined || found.block !== undefined) continue;
     const move = moveFor(found.reason, picture.moveOf(node.uid));
     if (move !== undefined && move.stuck.length === 0) continue;
     if (found.reason.action !== "Consolidation") due.push({ candidate, reason: found.reason });
@@ -89,6 +95,7 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
     comingPlans,
     due,
     savers,
+    soon,
     termsByPool: totals.terms(),
     unpriced,
     reserved,
@@ -110,6 +117,10 @@ function reservedBy(picture: ClusterPicture): ReadonlyMap<string, readonly strin
     );
   }
   return reserved;
+}
+
+function savesSoon({ node, reasons }: Candidate): Questions["soon"] {
+  return reasons.flatMap(({ action, dueAt }) => (action === "Consolidation" ? { uid: node.uid, dueAt } : []));
 }
 
 function saver({ node, claim, pool }: Candidate, price: number): Consolidation.Candidate {
