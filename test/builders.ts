@@ -265,8 +265,16 @@ export type WorldOptions = {
   now?: () => Instant;
 };
 
+/** Of a process that has watched from the beginning, and by whose clock it is later now. */
+export function aPicture(provider: ProviderView = aProvider(), now = () => t0): ClusterPicture {
+  let hasBegun = false;
+  const picture = new ClusterPicture(provider, { now: () => (hasBegun ? now() : t0) });
+  hasBegun = true;
+  return picture;
+}
+
 export function aWorld(options: WorldOptions = {}): ClusterPicture {
-  const picture = new ClusterPicture(options.provider ?? aProvider(), options.now ? { now: options.now } : {});
+  const picture = aPicture(options.provider, options.now);
   for (const pool of options.pools ?? []) picture.put("pool", pool);
   for (const claim of options.claims ?? []) picture.put("claim", claim);
   for (const node of options.nodes ?? []) picture.put("node", node);

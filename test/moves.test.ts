@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { aClaim, aCondition, anAction, aNode, aPod, aPool, aProvider, at, t0 } from "./builders.ts";
+import { aClaim, aCondition, anAction, aNode, aPicture, aPod, aPool, aProvider, at, t0 } from "./builders.ts";
 import type { InstanceType } from "../src/api/instance-type.ts";
 import { capacityTypeKey, hostnameKey, instanceTypeKey, zoneKey } from "../src/api/node.ts";
 import type { NodePoolSpec } from "../src/api/node-pool.ts";
-import type { Instant } from "../src/api/time.ts";
+import { formatTime, type Instant } from "../src/api/time.ts";
 import type { Execution } from "../src/control/execution.ts";
 import { search } from "../src/control/search.ts";
 import { Searches } from "../src/control/searches.ts";
 import type { Context } from "../src/decide/decision.ts";
 import { asking, judgeAgain, moveSearch } from "../src/decide/disruption/search-rules.ts";
 import { VirtualClock } from "../src/sim/clock.ts";
-import { ClusterPicture } from "../src/snapshot/cluster-picture.ts";
+import type { ClusterPicture } from "../src/snapshot/cluster-picture.ts";
 import type { PodView } from "../src/snapshot/views.ts";
 
 const settings = { cluster: "test", dryRun: false, foreignClaims: "ignore" } as const;
@@ -54,7 +54,7 @@ class World {
 
   constructor(spec: NodePoolSpec = {}, cpus: readonly number[] = [2, 4, 8]) {
     const provider = aProvider({ instanceTypes: () => cpus.map(aType) });
-    this.picture = new ClusterPicture(provider, { now: () => this.clock.now() });
+    this.picture = aPicture(provider, () => this.clock.now());
     this.searches = new Searches(this.picture);
     this.picture.put("pool", aPool("p", { spec }));
   }
@@ -71,10 +71,10 @@ class World {
     const allocatable = { cpu: `${cpu}`, memory: "64Gi", pods: "110" };
     const conditions = [
       ...aClaim(name, stage === undefined ? {} : { stage }).conditions,
-      ...(isYoung ? [] : [aCondition("Consolidatable", "True")]),
       ...(isDrifted ? [aCondition("Drifted", "True", { reason: "NodePoolDrifted" })] : []),
     ];
-    this.picture.put("claim", aClaim(name, { pool, labels, conditions }));
+    const status = isYoung ? { lastPodEventTime: formatTime(this.clock.now()) } : {};
+    this.picture.put("claim", aClaim(name, { pool, labels, conditions, status }));
     const view = aNode(name, { pool, labels, allocatable });
     const { "karpenter.sh/initialized": _, ...others } = view.labels;
     this.picture.put("node", isComingUp ? { ...view, labels: others } : view);
@@ -141,8 +141,9 @@ function typesOf({ manifest }: { manifest: object }): string {
 }
 
 describe("while pods come and go on other nodes", () => {
-  const restless = () =>
-    new World()
+  const why = "pods still come to other nodes and go from them";
+  const restless = (spec: NodePoolSpec = {}) =>
+    new World(spec)
       .node("a")
       .node("b")
       .node("c")
@@ -159,10 +160,19 @@ describe("while pods come and go on other nodes", () => {
     const world = restless();
     events(world, "b", "c");
     await world.run();
-    expect(world.told("a")).toEqual({ a: "pods still come to other nodes and go from them" });
+    expect(world.told("a")).toEqual({ a: why });
     const calmAt = world.clock.now() + 15_000;
     expect(world.decide(moveSearch, "cluster", calmAt - 1)).toMatchObject({ commands: [], wakeAt: calmAt });
     expect(world.decide(moveSearch, "cluster", calmAt).commands).toMatchObject([{ kind: "search" }]);
+  });
+
+  test("whoever is due before that waits with the others, and the last of them asks again", async () => {
+    const world = restless();
+    events(world, "b");
+    await world.clock.runFor(1);
+    events(world, "c");
+    await world.run();
+    expect(world.told("a", "b", "c")).toEqual({ a: why, b: why, c: undefined });
   });
 
   test("a single one is none of its business", async () => {

@@ -43,7 +43,9 @@ function leaderOf(safety = alone): Leader {
 
 test("nothing is repaired by a clock that is off", () => {
   const leader = new Leader(
-    pool(["a"], name => aNode(name, { ready: "Unknown", since: at("0s") })),
+    pool(["a"], name => aNode(name, { ready: "Unknown", since: at("0s") }), {
+      disruption: { consolidateAfter: "Never" },
+    }),
     at("1h"),
   );
   leader.picture.setClockAhead(-61_499);

@@ -7,7 +7,7 @@ import { formatTime } from "../api/time.ts";
 import { closureOf } from "./budgets.ts";
 import type { Context } from "./decision.ts";
 import { blockOf, type Held } from "./disruption/blocks.ts";
-import { quietSince, standStillMs } from "./disruption/clock.ts";
+import { quietSince, stillAt } from "./disruption/clock.ts";
 import type { Objection } from "./safety.ts";
 
 type Start = Pick<NodeActionSpec, "action" | "askedBy" | "node" | "nodePool">;
@@ -40,8 +40,8 @@ function stirred({ node, claim }: Held, action: PlannedAction, { picture, now }:
   if (action !== "Consolidation" && action !== "Emptiness") return undefined;
   const since = quietSince(claim, node.name, picture);
   // Not initialized: that holds it by itself, or it is left over and nothing ever ran there.
-  if (since === undefined || since + standStillMs <= now) return undefined;
-  const stillAt = since + standStillMs;
-  const message = `A pod came to node ${node.name} or went: it must stand still until ${formatTime(stillAt)}.`;
-  return { code: "not-still", message, until: stillAt, liftedBy: "time" };
+  const until = since === undefined ? undefined : stillAt(since, picture);
+  if (until === undefined || until <= now) return undefined;
+  const message = `A pod came to node ${node.name} or went, or may have: it must stand still until ${formatTime(until)}.`;
+  return { code: "not-still", message, until, liftedBy: "time" };
 }

@@ -73,7 +73,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   };
   readonly #pending: PendingPods;
   readonly #moves: StandingMoves;
-  readonly #podEvents: PodEvents;
+  readonly podEvents: PodEvents;
   readonly #shortages = new Shortages();
   readonly #listeners: Listener[] = [];
   #dirty = new Set<Subject>();
@@ -91,7 +91,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
       moved: pod => this.#expectedElsewhere(pod),
     });
     this.#moves = new StandingMoves(this, subject => this.#dirty.add(subject));
-    this.#podEvents = new PodEvents(now);
+    this.podEvents = new PodEvents(now);
   }
 
   /** The same views in a fresh picture: every look-up has to agree, however this one came to be. */
@@ -108,7 +108,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     fresh.setClockAhead(picture.#clockAheadMs);
     fresh.#pending.adopt(picture.#pending);
     fresh.#moves.adopt(picture.#moves);
-    fresh.#podEvents.adopt(picture.#podEvents);
+    fresh.podEvents.adopt(picture.podEvents);
     return fresh;
   }
 
@@ -151,9 +151,6 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   podsExpectedOn(node: NodeView): readonly PodView[] {
     const claim = this.claimOf(node);
     return [...this.#pending.expectedOnNode(node.name), ...(claim ? this.#pending.expectedOn(claim.name) : [])];
-  }
-  podEventOn(nodeName: string): Instant | undefined {
-    return this.#podEvents.on(nodeName);
   }
   get moves(): MoveSearch {
     return this.#moves.summary;
@@ -387,8 +384,8 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     if (after === before) return;
     this.replace(kind, { before, after });
     // The kind says which views these are.
-    if (kind === "pod") this.#podEvents.changed({ before, after } as Change<PodView>);
-    if (kind === "node" && after === undefined) this.#podEvents.forget(name);
+    if (kind === "pod") this.podEvents.changed({ before, after } as Change<PodView>);
+    if (kind === "node" && after === undefined) this.podEvents.forget(name);
     this.#pending.changed(kind, { before, after });
     this.#moves.changed(kind, { before, after });
     this.#tell(kind, { before, after });
@@ -434,6 +431,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   }
 
   #relisted(kind: Kind): void {
+    if (kind === "pod") this.podEvents.listed();
     for (const view of this.#inFlight[kind].relisted()) this.put(kind, view);
   }
 

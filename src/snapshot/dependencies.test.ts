@@ -159,6 +159,26 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
     p => p.put("pod", { ...(p.pod("default", "web") ?? aPod("web")), volumeClaims: ["other"] }),
     ["claim/a"],
   ],
+  [
+    "a pod that gets ready: the node, and not its claim",
+    p => p.put("pod", { ...aPod("web", { on: "b", namespace: "other" }), isReady: false }),
+    ["node/b"],
+  ],
+  [
+    "the same on a node that is going: its claim too",
+    p => p.put("pod", { ...(p.pod("default", "web") ?? aPod("web")), isReady: false }),
+    ["claim/a", "node/a"],
+  ],
+  [
+    "a pod that has ended: node and claim",
+    p => p.put("pod", aPod("web", { on: "b", namespace: "other", phase: "Succeeded" })),
+    ["claim/b", "node/b"],
+  ],
+  [
+    "a pod that is being deleted: node and claim",
+    p => p.put("pod", aPod("web", { on: "b", namespace: "other", deletionAt: at("1m") })),
+    ["claim/b", "node/b"],
+  ],
   ["a pod that nobody has placed: nobody", p => p.put("pod", aPod("new")), []],
   ["a pod on a node without a claim: nobody", p => p.put("pod", aPod("new", { on: "u" })), []],
   [

@@ -138,7 +138,10 @@ function* byPod(picture: IndexedPicture, change: Change<PodView>): Subjects {
   for (const nodeName of new Set(states(change).map(pod => pod.nodeName))) {
     if (nodeName === undefined) continue;
     const claims = claimsOnNode(picture, nodeName);
-    for (const claim of claims) yield* claimAndSurplus(picture, claim);
+    for (const claim of claims) {
+      if (claim.deletingSince !== undefined || isSeenByClaim(change)) yield claimSubject(claim);
+      yield* surplusOf(picture, claim);
+    }
     const isConcerned = claims.length > 0 || isActedOn(picture, nodeName);
     if (isConcerned && isSeenByDisruption(change)) yield `node/${nodeName}`;
   }
@@ -150,6 +153,13 @@ function* byPod(picture: IndexedPicture, change: Change<PodView>): Subjects {
 function isActedOn(picture: IndexedPicture, nodeName: string): boolean {
   const node = picture.node(nodeName);
   return node !== undefined && picture.actionsOn(node.uid).length > 0;
+}
+
+// Of one that stays: whether pods come and go, and whether one is left. That they start and get ready, only drains see.
+function isSeenByClaim({ before, after }: Change<PodView>): boolean {
+  const hasEnded = (pod: PodView | undefined) => pod?.phase === "Succeeded" || pod?.phase === "Failed";
+  const isSamePlace = before?.uid === after?.uid && before?.nodeName === after?.nodeName;
+  return !isSamePlace || before?.deletionAt !== after?.deletionAt || hasEnded(before) !== hasEnded(after);
 }
 
 // What holds a node, or may be moved from it. Not its phase while it runs, nor what it asks for.
@@ -165,6 +175,10 @@ function isSeenByDisruption({ before, after }: Change<PodView>): boolean {
 // Which of too many replicas goes first is told by all of each claim, its node and the pods that run there.
 function* claimAndSurplus(picture: IndexedPicture, claim: ClaimView): Subjects {
   yield claimSubject(claim);
+  yield* surplusOf(picture, claim);
+}
+
+function* surplusOf(picture: IndexedPicture, claim: ClaimView): Subjects {
   if (claim.pool === undefined) return;
   const replicas = picture.pool(claim.pool)?.effective.replicas;
   if (replicas !== undefined && picture.totalsOfPool(claim.pool).staying > replicas) yield `pool/${claim.pool}`;

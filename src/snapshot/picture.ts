@@ -94,6 +94,13 @@ export type Staleness = { readonly resource: string; readonly message: string };
 /** Another controller of the karpenter.sh kinds that is alive, by its Lease: beside it everything is only shown. */
 export type Rival = { readonly holder: string; readonly namespace: string };
 
+export type PodEventsView = {
+  /** The last that was seen on a node. */
+  on(nodeName: string): Instant | undefined;
+  /** Since when they are seen: of pods that went before, nothing tells. */
+  readonly since: Instant;
+};
+
 /** Whatever comes in numbers comes in the order of names or uids, never in that of arrival. */
 export type Picture = {
   node(name: string): NodeView | undefined;
@@ -148,8 +155,8 @@ export type Picture = {
   expectedOn(claim: string): readonly PodView[];
   /** Pods that are to come to the node, or to its claim: what the last search said of them still stands. */
   podsExpectedOn(node: NodeView): readonly PodView[];
-  /** When a pod that could run elsewhere was last seen to come to the node or to go from it. */
-  podEventOn(nodeName: string): Instant | undefined;
+  /** When pods that could run elsewhere came to nodes or went from them. */
+  readonly podEvents: PodEventsView;
 
   /** When there is a reason to search for moves again. */
   readonly moves: MoveSearch;

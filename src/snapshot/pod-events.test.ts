@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { aNode, aPod, at, aWorld, t0 } from "../../test/builders.ts";
+import { aNode, aPod, aProvider, at, aWorld, t0 } from "../../test/builders.ts";
+import { ClusterPicture } from "./cluster-picture.ts";
 import type { PodView } from "./views.ts";
 
 const seenAt = at("1h");
@@ -19,7 +20,7 @@ describe("of pods that were there before us their own word counts", () => {
     ["a static one: nothing", aPod("web", { on: "a", isStatic: true }), undefined],
     ["one without a node: nothing", aPod("web"), undefined],
   ])("%s", (_, pod, expected) => {
-    expect(world([pod]).podEventOn("a")).toBe(expected);
+    expect(world([pod]).podEvents.on("a")).toBe(expected);
   });
 });
 
@@ -36,23 +37,43 @@ describe("what we see happen counts from when we see it", () => {
     const picture = world(before ? [before] : []);
     if (after === undefined) picture.remove("pod", before ?? runs);
     else picture.put("pod", after);
-    expect(picture.podEventOn("a")).toBe(expected);
+    expect(picture.podEvents.on("a")).toBe(expected);
   });
 });
 
 test("the latest of several counts", () => {
   const picture = world([aPod("a", { on: "a", startedAt: at("9m") }), aPod("b", { on: "a", startedAt: at("3m") })]);
-  expect(picture.podEventOn("a")).toBe(at("9m"));
+  expect(picture.podEvents.on("a")).toBe(at("9m"));
 });
 
 test("a node that is gone leaves nothing to its successor of the same name", () => {
   const picture = world([aPod("web", { on: "a", startedAt: at("9m") })]);
   picture.remove("pod", aPod("web", { on: "a" }));
   picture.remove("node", aNode("a"));
-  expect(picture.podEventOn("a")).toBeUndefined();
+  expect(picture.podEvents.on("a")).toBeUndefined();
 });
 
 function pending(options: Partial<PodView>): PodView {
   const { startedAt: _, ...pod } = aPod("web", { on: "a", phase: "Pending", ...options });
   return pod;
 }
+
+describe("since when none is missed", () => {
+  test("from the first list on: those that went while we began are in none", () => {
+    let now = at("1m");
+    const picture = new ClusterPicture(aProvider(), { now: () => now });
+    const { handlers } = picture.feed("pod");
+    handlers.added(aPod("web", { on: "a" }));
+    now = at("2m");
+    handlers.synced();
+    now = at("3m");
+    handlers.synced();
+    expect(picture.podEvents.since).toBe(at("2m"));
+  });
+
+  test("another picture of the same views has missed no more", () => {
+    const picture = world([aPod("web", { on: "a", startedAt: at("9m") })]);
+    const fresh = ClusterPicture.rebuilt(picture);
+    expect([fresh.podEvents.since, fresh.podEvents.on("a")]).toEqual([picture.podEvents.since, at("9m")]);
+  });
+});

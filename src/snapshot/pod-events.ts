@@ -1,5 +1,6 @@
 // When a pod last came to each node or went from it, of those that could run elsewhere. By our own clock where we saw it
-// happen; of pods that were there before us by their own word. Stored nowhere: claims keep what must outlive us.
+// happen; of pods that were there before us by their own word, and of those that went before us nobody tells. Stored
+// nowhere: claims keep what must outlive us.
 
 import type { Instant } from "../api/time.ts";
 import type { Change } from "./tables.ts";
@@ -8,12 +9,28 @@ import type { PodView } from "./views.ts";
 export class PodEvents {
   readonly #now: () => Instant;
   readonly #atByNode = new Map<string, Instant>();
+  #since: Instant;
+  #isListed = false;
 
   constructor(now: () => Instant) {
     this.#now = now;
+    this.#since = now();
+  }
+
+  /** Since when none is missed. */
+  get since(): Instant {
+    return this.#since;
+  }
+
+  /** Who went while we began is in no list. */
+  listed(): void {
+    if (!this.#isListed) this.#since = this.#now();
+    this.#isListed = true;
   }
 
   adopt(other: PodEvents): void {
+    this.#since = other.#since;
+    this.#isListed = other.#isListed;
     for (const [node, at] of other.#atByNode) this.#atByNode.set(node, at);
   }
 

@@ -6,14 +6,14 @@ import type { Evidence } from "../../api/node-action.ts";
 import { formatTime, type Instant, parseDurationOrNever } from "../../api/time.ts";
 import type { ClaimView, NodeView, PoolView } from "../../snapshot/views.ts";
 import { closureOf } from "../budgets.ts";
-import { conditionOf, isTrue } from "../conditions.ts";
+import { conditionOf } from "../conditions.ts";
 import type { Context, Proposal } from "../decision.ts";
 import { servedClass } from "../node-class.ts";
 import { isOwnNode } from "../own-node.ts";
 import type { Objection } from "../safety.ts";
 import { nextOf } from "../termination-step.ts";
 import { blockOf } from "./blocks.ts";
-import { passed, quietSince, standStillMs } from "./clock.ts";
+import { passed, quietSince, stillAt } from "./clock.ts";
 import { isEmpty } from "./reschedulable.ts";
 
 export type Reason = {
@@ -22,8 +22,6 @@ export type Reason = {
   readonly since: Instant;
   /** From when on it may go. Infinity: never, or nobody can read when. */
   readonly dueAt: Instant;
-  /** The claim does not say so yet: until it is written there, nothing goes for it. */
-  readonly isUnwritten?: true;
   readonly message: string;
   readonly policy: NonNullable<Proposal["policy"]>;
   readonly evidence: Omit<Evidence, "seenAt">;
@@ -73,7 +71,7 @@ export type Due = {
 /** Undefined: nothing would. */
 export function dueOf(candidate: Candidate, context: Context): Due | undefined {
   const { now } = context;
-  const due = candidate.reasons.filter(({ dueAt, isUnwritten }) => dueAt <= now && !isUnwritten);
+  const due = candidate.reasons.filter(({ dueAt }) => dueAt <= now);
   const [highest, ...lower] = due;
   if (highest === undefined) return undefined;
   // One alone is the arbiter's to hold.
@@ -161,27 +159,25 @@ function unused(subject: Subject, { picture }: Context): readonly Reason[] {
   if (since === undefined || pool.effective.replicas !== undefined) return [];
   if (!subject.isEmpty && consolidationPolicy === "WhenEmpty") return [];
   const reason = subject.isEmpty ? empty(subject, since) : underutilized(subject, since);
-  return [isTrue(claim.conditions, "Consolidatable") ? reason : { ...reason, isUnwritten: true }];
+  return [{ ...reason, dueAt: Math.max(dueAt(pool, reason.action, since), stillAt(since, picture)) }];
 }
 
-function empty({ node, pool }: Subject, since: Instant): Reason {
+function empty({ node, pool }: Subject, since: Instant): Omit<Reason, "dueAt"> {
   const message = `Nothing that could run elsewhere has been on node ${node.name} since ${formatTime(since)}.`;
   return {
     action: "Emptiness",
     since,
-    dueAt: Math.max(dueAt(pool, "Emptiness", since), since + standStillMs),
     message,
     policy: ofPool(pool, "spec.disruption.consolidateAfter"),
     evidence: { kind: "Empty", message, since: formatTime(since), clock: "Observer" },
   };
 }
 
-function underutilized({ node, pool }: Subject, since: Instant): Reason {
+function underutilized({ node, pool }: Subject, since: Instant): Omit<Reason, "dueAt"> {
   const message = `No pod has come to node ${node.name} or gone from it since ${formatTime(since)}.`;
   return {
     action: "Consolidation",
     since,
-    dueAt: Math.max(dueAt(pool, "Consolidation", since), since + standStillMs),
     message,
     policy: ofPool(pool, "spec.disruption.consolidationPolicy"),
     evidence: { kind: "Cheaper", message, since: formatTime(since), clock: "Observer" },

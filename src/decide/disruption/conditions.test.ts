@@ -52,17 +52,23 @@ const standing = (type: string, more: Partial<ConditionChange> = {}) => ({
   conditions: [...aMade().conditions, aCondition(type, "True", { message: "", ...more })],
 });
 
-describe("Consolidatable", () => {
-  test.each<[string, Instant, boolean]>([
-    ["a millisecond before consolidateAfter has passed", at("1m") - 1, false],
-    ["when it has", at("1m"), true],
-    ["after it", at("1m") + 1, true],
-  ])("%s", (_, now, isTrue) => {
-    const decision = decide({ now });
+describe("Consolidatable is written", () => {
+  const late = at("3m");
+  const otherwise: Partial<ClaimView> = { annotations: { ...stamp, [doNotDisruptKey]: "true" } };
+  const bears: NodePoolSpec = { disruption: { consolidateAfter: "1m", maxDoNotDisrupt: "1h" } };
+  test.each<[string, Case, boolean]>([
+    ["two minutes after consolidateAfter has passed", { now: late }, true],
+    ["a millisecond before that not", { now: late - 1 }, false],
+    ["after it", { now: late + 1 }, true],
+    ["at once with whatever else is", { claim: otherwise, spec: bears }, true],
+    ["not with that before consolidateAfter has passed", { claim: otherwise, spec: bears, now: at("1m") - 1 }, false],
+  ])("%s", (_, one, isTrue) => {
+    const decision = decide(one);
     expect(written(decision)?.types?.includes("Consolidatable") ?? false).toBe(isTrue);
-    expect(decision.wakeAt).toBe(isTrue ? undefined : at("1m"));
+    expect(decision.wakeAt).toBe(isTrue ? undefined : late);
   });
 
+  const whole = (wakeAt: Instant | undefined) => wakeAt && wakeAt + (late - at("1m"));
   test.each<[string, Case, Instant | undefined]>([
     ["from a pod that came", { pods: [aPod("web", { on: "a", startedAt: at("30s") })] }, at("1m30s")],
     ["from what the claim remembers", { claim: { status: { lastPodEventTime: formatTime(at("40s")) } } }, at("1m40s")],
@@ -83,17 +89,17 @@ describe("Consolidatable", () => {
       },
       at("3m"),
     ],
-  ])("counts %s", (_, one, wakeAt) => {
+  ])("its wait counts %s", (_, one, endsAt) => {
     const decision = decide({ ...one, now: at("59s") });
-    expect(decision.wakeAt).toBe(wakeAt);
+    expect(decision.wakeAt).toBe(whole(endsAt));
     expect(written(decision)?.types ?? []).not.toContain("Consolidatable");
   });
 
-  test("is written once", () => {
+  test("once", () => {
     expect(decide({ claim: standing("Consolidatable") }).commands).toEqual([]);
   });
 
-  test("is taken away with the time of the pod that ended it, for whoever comes after us", () => {
+  test("and taken away at once with the time of the pod that ended it, for whoever comes after us", () => {
     const pods = [aPod("web", { on: "a", startedAt: at("59s") })];
     const decision = decide({ claim: standing("Consolidatable"), pods, now: at("1m") });
     expect(written(decision)).toEqual({
@@ -104,7 +110,7 @@ describe("Consolidatable", () => {
     expect(decision.wakeAt).toBe(at("1m59s"));
   });
 
-  test("goes when the pool wants it no more", () => {
+  test("and taken away when the pool wants it no more", () => {
     const decision = decide({ claim: standing("Consolidatable"), spec: { disruption: { consolidateAfter: "Never" } } });
     expect(written(decision)?.types).not.toContain("Consolidatable");
   });
@@ -112,32 +118,22 @@ describe("Consolidatable", () => {
 
 describe("the time of the last pod is written", () => {
   const came = (when: string) => [aPod("web", { on: "a", startedAt: at(when) })];
+  const hour: NodePoolSpec = { disruption: { consolidateAfter: "1h" } };
+  const none: NodePoolSpec = { disruption: { consolidateAfter: "0s" } };
+  const told = (when: string) => ({ status: { lastPodEventTime: formatTime(at(when)) } });
   test.each<[string, Case, string | undefined]>([
-    ["not for the first pods of a new node", { pods: came("9s"), now: at("9s") }, undefined],
-    ["from 10 s after the last one on", { pods: came("10s"), now: at("10s") }, formatTime(at("10s"))],
+    ["not for the first pods of a new node", { pods: came("4m59s"), spec: hour, now: at("5m") }, undefined],
+    ["from five minutes on", { pods: came("5m"), spec: hour, now: at("5m") }, formatTime(at("5m"))],
     [
-      "not for one that came shortly after the last",
-      { pods: came("49s"), claim: { status: { lastPodEventTime: formatTime(at("40s")) } }, now: at("49s") },
+      "not within five minutes of the last",
+      { pods: came("9m59s"), spec: hour, claim: told("5m"), now: at("10m") },
       undefined,
     ],
-    [
-      "with a long wait as often as a tenth of it",
-      { pods: came("5m59s"), spec: { disruption: { consolidateAfter: "1h" } }, now: at("6m") },
-      undefined,
-    ],
-    [
-      "with a long wait after a tenth of it",
-      { pods: came("6m"), spec: { disruption: { consolidateAfter: "1h" } }, now: at("6m") },
-      formatTime(at("6m")),
-    ],
+    ["with the condition", { pods: came("20s"), now: at("20m") }, formatTime(at("20s"))],
+    ["not with the condition if it is known", { pods: came("20s"), claim: told("20s"), now: at("20m") }, undefined],
     [
       "not with every pod where no wait is asked for",
-      {
-        pods: came("9s"),
-        spec: { disruption: { consolidateAfter: "0s" } },
-        claim: standing("Consolidatable"),
-        now: at("9s"),
-      },
+      { pods: came("9s"), spec: none, claim: standing("Consolidatable"), now: at("9s") },
       undefined,
     ],
   ])("%s", (_, one, time) => {

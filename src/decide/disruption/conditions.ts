@@ -1,9 +1,9 @@
 // What a claim says of its own candidacy, in the peer's words: Drifted with its reason, Consolidatable once no pod has
 // come or gone for long enough, and when one last did; and since when it asks not to be disrupted. Written when it becomes
-// otherwise, not with every pod.
+// otherwise, not with every pod; Consolidatable, which is only a record, later.
 
 import type { NodeClaimStatus } from "../../api/node-claim.ts";
-import { formatTime, type Instant, type Millis, secondMs } from "../../api/time.ts";
+import { formatTime, type Instant, minuteMs } from "../../api/time.ts";
 import type { NodeClassRef } from "../../snapshot/picture.ts";
 import type { ActionView, ClaimView, PoolView } from "../../snapshot/views.ts";
 import { waitsForReplacement } from "../../snapshot/waiting-action.ts";
@@ -24,10 +24,9 @@ import { isDryRun } from "../ledger.ts";
 import { servedClass } from "../node-class.ts";
 import { isOwnNode } from "../own-node.ts";
 import { nextOf } from "../termination-step.ts";
-import { initializedSince, passed, quietSince, writtenEvent } from "./clock.ts";
+import { eventEveryMs, idleAt, knownEvent, quietSince } from "./clock.ts";
 import { type DriftJudgement, judgeDrift } from "./drift.ts";
 import { hashAnnotations, hashOf } from "./drift-hash.ts";
-import { isEmpty } from "./reschedulable.ts";
 
 export const candidacy: Rule = {
   name: "candidacy",
@@ -53,14 +52,10 @@ function judge(made: Made, context: Context): Decision {
   const { claim } = made;
   const metadata = restamp(made);
   const drift = judgeDrift(made, context);
-  const idle = idleness(made, context);
-  const changes = [
-    driftedAs(claim, drift, metadata !== undefined),
-    idle.condition,
-    heldAs(made, context),
-    waitingAs(claim, context),
-  ];
-  const conditions = changes.reduce((list, change) => change(list), claim.conditions as readonly ConditionChange[]);
+  const changes = [driftedAs(claim, drift, metadata !== undefined), heldAs(made, context), waitingAs(claim, context)];
+  const others = changes.reduce((list, change) => change(list), claim.conditions as readonly ConditionChange[]);
+  const idle = idleness(made, context, !sameConditions(claim.conditions, others));
+  const conditions = idle.condition(others);
   const status = {
     ...idle.fields,
     ...(sameConditions(claim.conditions, conditions) ? {} : { conditions }),
@@ -122,34 +117,31 @@ const consolidatable: Change = list =>
   withCondition(list, { type: "Consolidatable", status: "True", reason: "Consolidatable", message: "" });
 const notConsolidatable: Change = list => list.filter(({ type }) => type !== "Consolidatable");
 
-function idleness({ claim, pool }: Made, { picture, now }: Context): Idleness {
+/**
+ * Nothing of ours waits for Consolidatable to be written: it is for people, and for whoever comes after us. A node that is
+ * in use again by then, or gone, needs no write, and a wave of pods not several of each.
+ */
+const writtenLateMs = 2 * minuteMs;
+
+function idleness({ claim, pool }: Made, { picture, now }: Context, isOtherwiseWritten: boolean): Idleness {
   const node = picture.nodesOf(claim).find(one => isOwnNode(one, claim));
-  const since = node && quietSince(claim, node.name, picture);
-  if (node === undefined || since === undefined || pool.effective.replicas !== undefined) {
+  const [known, since] = [knownEvent(claim), node && quietSince(claim, node.name, picture)];
+  const at = node && idleAt({ claim, node, pool }, picture);
+  if (known === undefined || since === undefined || at === undefined)
     return { condition: notConsolidatable, fields: {} };
-  }
-  const { Emptiness, Consolidation } = pool.effective.disruption.disruptAfter;
-  const changesAt = passed(since, isEmpty(node.name, picture) ? Emptiness : Consolidation) ?? Number.POSITIVE_INFINITY;
-  if (!Number.isFinite(changesAt)) return { condition: notConsolidatable, fields: {} };
-  const isIdle = changesAt <= now;
-  const isFlipped = !isIdle && isTrue(claim.conditions, "Consolidatable");
-  const stepMs = isFlipped ? 0 : Math.max(eventEveryMs, (changesAt - since) / 10);
-  const fields = eventToWrite(claim, since, stepMs);
-  return isIdle ? { condition: consolidatable, fields } : { condition: notConsolidatable, fields, changesAt };
+  const was = isTrue(claim.conditions, "Consolidatable");
+  const writeAt = was ? at : at + writtenLateMs;
+  const isWritten = isOtherwiseWritten || since >= known + eventEveryMs;
+  // It ends at once: whoever comes after us takes it at its word.
+  const is = at <= now && (isWritten || writeAt <= now);
+  const fields = is !== was || isWritten ? eventToWrite(claim, known, since) : {};
+  return is ? { condition: consolidatable, fields } : { condition: notConsolidatable, fields, changesAt: writeAt };
 }
 
-/** As the peer: pods that come and go in one breath are one event. */
-const eventEveryMs = 10 * secondMs;
-
-/**
- * For whoever comes after us. With each end of the condition, and in between as often as a tenth of the wait, which is
- * then the most that a restart can take off it.
- */
-function eventToWrite(claim: ClaimView, since: Instant, stepMs: Millis): Idleness["fields"] {
-  const known = Math.max(writtenEvent(claim), initializedSince(claim) ?? since);
+/** With each end of the condition, along with whatever is written, and in between now and then. */
+function eventToWrite({ status }: ClaimView, known: Instant, since: Instant): Idleness["fields"] {
   const lastPodEventTime = formatTime(since);
-  if (since <= known || since < known + stepMs || lastPodEventTime === claim.status.lastPodEventTime) return {};
-  return { lastPodEventTime };
+  return since <= known || lastPodEventTime === status.lastPodEventTime ? {} : { lastPodEventTime };
 }
 
 type ClaimChange = { readonly metadata?: MetadataChange; readonly status: StatusChange<NodeClaimStatus> };

@@ -314,9 +314,9 @@ describe("Emptiness", () => {
   });
 
   test.each<[string, Case, string]>([
-    ["no Consolidatable condition, though it is time", {}, "nothing"],
-    ["no Consolidatable condition, and it is not time", { now: at("14s") }, "not-long-enough"],
-    ["Consolidatable is False", { is: [{ ...consolidatable, status: "False" }] }, "nothing"],
+    ["it is time, and Consolidatable is not written yet", {}, "Emptiness"],
+    ["it is not time", { now: at("14s") }, "not-long-enough"],
+    ["it is not time, whatever is written", { ...idle, now: at("14s") }, "not-long-enough"],
     [
       "only daemons run",
       { ...idle, world: { pods: [{ ...web, tier: "daemon", ownerKind: "DaemonSet" }] } },
@@ -492,7 +492,11 @@ describe("a reason that its pool is closed to does not hide a lower one", () => 
     ["one that nobody has looked for a place for", { ...busy, spec: frozen("Drift") }, "budget-closed"],
     ["neither where both are closed: the arbiter says so", { ...both, spec: frozen("Drift", "Emptiness") }, "Drift"],
     ["the higher where only the lower is", { ...both, spec: frozen("Emptiness") }, "Drift"],
-    ["one alone: the arbiter says so", { is: [drifted], now: at("9h"), spec: { ...frozen("Drift") } }, "Drift"],
+    [
+      "one alone: the arbiter says so",
+      { ...busy, is: [drifted], spec: { ...frozen("Drift"), replicas: 1 }, move: {} },
+      "Drift",
+    ],
   ])("%s", (_, one, word) => {
     expect(wordOf(one)).toBe(word);
   });

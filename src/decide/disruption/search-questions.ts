@@ -3,15 +3,16 @@
 
 import { parseAmount } from "../../api/amount.ts";
 import { capacityTypeKey } from "../../api/node.ts";
+import type { Instant } from "../../api/time.ts";
 import { initializedKey } from "../../api/well-known.ts";
 import type { ClusterPicture } from "../../snapshot/cluster-picture.ts";
 import { waitsForReplacement } from "../../snapshot/waiting-action.ts";
 import type { ActionView, ClaimView, NodeView, PoolView } from "../../snapshot/views.ts";
 import { allowed } from "../budgets.ts";
-import { conditionOf } from "../conditions.ts";
 import type { Context } from "../decision.ts";
 import type { Effort } from "../packing/effort.ts";
 import { type Candidate, candidateOf, dueOf, needsMove, ownClaim, type Reason } from "./candidate.ts";
+import { idleAt } from "./clock.ts";
 import type * as Consolidation from "./consolidation/question.ts";
 import { isReschedulable } from "./reschedulable.ts";
 import { isJudgedAgain, moveFor } from "./search-answers.ts";
@@ -28,6 +29,8 @@ export type Questions = {
   /** Due for another reason than money, and not answered yet. */
   readonly due: readonly DueNode[];
   readonly savers: readonly Consolidation.Candidate[];
+  /** Those that are about to be, and from when on. */
+  readonly soon: readonly { readonly uid: string; readonly dueAt: Instant }[];
   readonly termsByPool: ReadonlyMap<string, Consolidation.Terms>;
   /** By name: candidates whose price nobody knows. */
   readonly unpriced: readonly NodeView[];
@@ -47,6 +50,7 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
   const comingPlans = new Map<string, readonly ActionView[]>();
   const due: DueNode[] = [];
   const savers: Consolidation.Candidate[] = [];
+  const soon: Questions["soon"][number][] = [];
   const unpriced: NodeView[] = [];
   const targets: string[] = [];
   const youngOnes = new Set<string>();
@@ -72,8 +76,10 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
     const found = candidate && dueOf(candidate, context);
     const isTarget = claim === undefined || node.labels[initializedKey] === "true";
     if (isTarget && !isReserved.has(node.name)) targets.push(node.name);
-    if (claim !== undefined && isYoung(claim, picture)) youngOnes.add(node.name);
-    if (candidate === undefined || found === undefined || found.block !== undefined || !needsMove(candidate)) continue;
+    if (claim !== undefined && isYoung(node, claim, context)) youngOnes.add(node.name);
+    if (candidate === undefined || !needsMove(candidate)) continue;
+    if (found === undefined) soon.push(...savesSoon(candidate));
+    if (found === undefined || found.block !== undefined) continue;
     const move = moveFor(found.reason, picture.moveOf(node.uid));
     if (move !== undefined && move.stuck.length === 0) continue;
     if (found.reason.action !== "Consolidation") due.push({ candidate, reason: found.reason });
@@ -89,6 +95,7 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
     comingPlans,
     due,
     savers,
+    soon,
     termsByPool: totals.terms(),
     unpriced,
     reserved,
@@ -112,6 +119,10 @@ function reservedBy(picture: ClusterPicture): ReadonlyMap<string, readonly strin
   return reserved;
 }
 
+function savesSoon({ node, reasons }: Candidate): Questions["soon"] {
+  return reasons.flatMap(({ action, dueAt }) => (action === "Consolidation" ? { uid: node.uid, dueAt } : []));
+}
+
 function saver({ node, claim, pool }: Candidate, price: number): Consolidation.Candidate {
   return { name: node.name, pool: pool.name, price, isSpot: claim.labels[capacityTypeKey] === "spot" };
 }
@@ -122,11 +133,11 @@ function addPlan(plans: Map<string, readonly ActionView[]>, action: ActionView):
 }
 
 /** Pods came or went a short while ago: whoever comes next had better not be moved there for money. */
-function isYoung({ conditions, pool: name = "" }: ClaimView, picture: ClusterPicture): boolean {
-  const pool = picture.pool(name);
+function isYoung(node: NodeView, claim: ClaimView, { picture, now }: Context): boolean {
+  const pool = picture.pool(claim.pool ?? "");
   if (pool === undefined || pool.effective.replicas !== undefined) return false;
   const isAsked = pool.effective.disruption.disruptAfter.Consolidation !== "Never";
-  return isAsked && conditionOf(conditions, "Consolidatable")?.status !== "True";
+  return isAsked && (idleAt({ claim, node, pool }, picture) ?? Number.POSITIVE_INFINITY) > now;
 }
 
 type Total = { price: number; disturbance: number; initialized: number };

@@ -10,8 +10,8 @@ const why = "pods still come to other nodes and go from them";
 function unrestOf({ nodes, restless, agoMs = 1_000 }: { nodes: number; restless: number; agoMs?: number }): Unrest {
   const unrest = new Unrest();
   for (let index = 0; index < nodes; index++) {
-    const podEventOn = () => (index < restless ? now - agoMs : undefined);
-    unrest.add(aNode(`n${index}`), aClaim(`n${index}`), { picture: { podEventOn }, now });
+    const on = () => (index < restless ? now - agoMs : undefined);
+    unrest.add(aNode(`n${index}`), aClaim(`n${index}`), { picture: { podEvents: { on, since: t0 } }, now });
   }
   return unrest;
 }
@@ -44,7 +44,7 @@ describe("a wave of pods that come or go", () => {
 
   test("counts nodes that have only just come up, and none that has not", () => {
     const unrest = new Unrest();
-    const picture = { podEventOn: () => undefined };
+    const picture = { podEvents: { on: () => undefined, since: t0 } };
     const came = aCondition("Initialized", "True", { since: now - 1 });
     for (const name of ["a", "b"]) unrest.add(aNode(name), aClaim(name, { conditions: [came] }), { picture, now });
     for (const name of ["c", "d"]) unrest.add(aNode(name), aClaim(name, { conditions: [] }), { picture, now });

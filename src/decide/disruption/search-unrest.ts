@@ -15,12 +15,14 @@ const putOffMaxMs: Millis = 2 * minuteMs;
 /** Why a node stays meanwhile. */
 const whyPutOff = "pods still come to other nodes and go from them";
 
+type Seen = { readonly picture: Pick<Picture, "podEvents">; readonly now: Instant };
+
 export class Unrest {
   #nodeCount = 0;
   #restlessCount = 0;
   #endsAt: Instant = Number.NEGATIVE_INFINITY;
 
-  add({ name }: NodeView, claim: ClaimView, { picture, now }: { picture: Pick<Picture, "podEventOn">; now: Instant }) {
+  add({ name }: NodeView, claim: ClaimView, { picture, now }: Seen) {
     const since = quietSince(claim, name, picture);
     this.#nodeCount++;
     if (since === undefined || since + standStillMs <= now) return;

@@ -230,16 +230,19 @@ class MoveRun {
     return !this.#gone.has(this.#input.packing.hosts.indexByName.get(name) ?? -1);
   }
 
-  #notPutOff({ savers, unrest }: Questions, stays: Map<string, Stay>): Questions["savers"] {
+  /** Who is due before the wave is over waits with the others; the last of them asks for the search that judges all. */
+  #notPutOff({ savers, soon, unrest }: Questions, stays: Map<string, Stay>): Questions["savers"] {
     const { picture } = this.#input;
-    return savers.filter(({ name }) => {
-      const { uid = "" } = picture.node(name) ?? {};
+    const { endsAt } = unrest;
+    const isPutOff = (uid: string) => {
       const stay = unrest.puttingOff(uid, { picture, now: this.#at });
-      if (stay === undefined) return true;
+      if (stay === undefined) return false;
       stays.set(uid, stay);
-      this.#calmAt = unrest.endsAt;
-      return false;
-    });
+      this.#calmAt = endsAt;
+      return true;
+    };
+    if (endsAt !== undefined) for (const { uid, dueAt } of soon) if (dueAt < endsAt) isPutOff(uid);
+    return savers.filter(({ name }) => !isPutOff(picture.node(name)?.uid ?? ""));
   }
 
   /** What is said again is no news: nobody need look at it. */

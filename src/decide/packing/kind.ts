@@ -77,16 +77,6 @@ export function kindSignature(pod: Pod): string {
   return hasPorts(pod.spec) ? `${text}\nports ${JSON.stringify(hostPorts(pod))}` : text;
 }
 
-/** Whether nothing but the namespace tells its kind. Said of every pod, by code that is cold: it makes no objects. */
-export function isBare({ metadata: { labels }, spec }: Pod): boolean {
-  if (spec.affinity !== undefined || spec.topologySpreadConstraints !== undefined || spec.volumes !== undefined)
-    return false;
-  if (spec.nodeSelector !== undefined || spec.tolerations !== undefined || hasPorts(spec)) return false;
-  if (spec.resourceClaims !== undefined) return false;
-  for (const _ in labels) return false;
-  return true;
-}
-
 function hasPorts({ containers, initContainers }: Pod["spec"]): boolean {
   for (let index = 0; index < containers.length; index++) {
     const ports = containers[index]?.ports;

@@ -82,8 +82,12 @@ export function raiseOf(node: OpenNode, state: State, more: Amounts): number {
 
 /** Types that everything on the node fits on, the cheapest first. */
 export function possibleTypes(node: OpenNode): number[] {
+  const { byPrice } = node.state;
   const found: number[] = [];
-  for (const type of node.state.byPrice) if (typeFits(node, type, node.used)) found.push(type);
+  for (let at = cheapestAt(node); at < byPrice.length; at++) {
+    const type = byPrice[at] ?? 0;
+    if (typeFits(node, type, node.used)) found.push(type);
+  }
   return found;
 }
 

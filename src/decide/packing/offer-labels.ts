@@ -16,6 +16,7 @@ export class OfferLabels {
   readonly prices: number[] = [];
   /** Labels that offerings speak of. */
   readonly keys = new Set<string>();
+  readonly #lastKeys: string[] = [];
   readonly #offerings: Offering[] = [];
   readonly #table: RequirementTable;
   readonly #columnByKey = new Map<string, Column>();
@@ -35,8 +36,17 @@ export class OfferLabels {
       this.#offerings.push(offering);
       this.typeOf.push(type);
       this.prices.push(offering.price);
-      const { requirements } = offering;
-      for (let at = 0; at < requirements.length; at++) this.keys.add(requirements[at]?.key ?? "");
+      this.#noteKeys(offering.requirements);
+    }
+  }
+
+  // Offerings mostly speak of the same labels in the same order.
+  #noteKeys(requirements: readonly NodeRequirement[]): void {
+    for (let at = 0; at < requirements.length; at++) {
+      const key = requirements[at]?.key ?? "";
+      if (this.#lastKeys[at] === key) continue;
+      this.#lastKeys[at] = key;
+      this.keys.add(key);
     }
   }
 

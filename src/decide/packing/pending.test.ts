@@ -58,3 +58,34 @@ describe("pods are of one size", () => {
     }
   });
 });
+
+test("pods of two namespaces that come in turn are of one size and of two kinds", () => {
+  const pods = ["a", "b", "c", "d"].map((name, index) => aPod(name, { namespace: index % 2 === 0 ? "even" : "odd" }));
+  const { sizes } = pendingOf(pictureOf({ ...emptyProblem, pods }), pods);
+  const names = sizes.map(({ classes }) => classes.map(one => one.pods.map(({ metadata }) => metadata.name).join(" ")));
+  expect(names).toEqual([["c a", "d b"]]);
+});
+
+test("what the only container or the pod asks for beside CPU and memory is not passed over", () => {
+  const plain = aPod("a", { requests: { cpu: "1", memory: "1Gi" } });
+  const { spec } = plain;
+  const [main] = spec.containers;
+  const others: Pod["spec"][] = [
+    { ...spec, containers: [{ ...main, name: "main", ports: [{ hostPort: 80, containerPort: 80 }] }] },
+    { ...spec, nodeSelector: { disk: "ssd" } },
+    { ...spec, tolerations: [{ key: "gpu", operator: "Exists" }] },
+    { ...spec, containers: [...spec.containers, { name: "beside" }] },
+    { ...spec, resourceClaims: [{ name: "gpu" }] },
+  ];
+  const pods = [plain, ...others.map((one, index) => ({ metadata: { name: `${index}` }, spec: one }))];
+  const { sizes } = pendingOf(pictureOf({ ...emptyProblem, pods }), pods);
+  const [size] = sizes;
+  // The second container asks for nothing: of one size with the first, of one kind too.
+  expect(size?.classes.map(one => one.pods.map(({ metadata }) => metadata.name))).toEqual([
+    ["a", "3"],
+    ["0"],
+    ["1"],
+    ["2"],
+    ["4"],
+  ]);
+});

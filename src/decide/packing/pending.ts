@@ -4,16 +4,17 @@
 import { type Pod, podKey } from "../../api/pod.ts";
 import type { Count } from "./census.ts";
 import { atOnce, type Effort } from "./effort.ts";
-import { isBare, type Kind, kindSignature } from "./kind.ts";
+import { type Kind, kindSignature } from "./kind.ts";
 import { type Lane, lanesOf, thinned } from "./lanes.ts";
 import type { Picture } from "./picture.ts";
-import { type Amounts, readAmounts, usualRequests } from "./resources.ts";
+import { type Amounts, bareRequests, readAmounts } from "./resources.ts";
 import { SizeTable } from "./sizes.ts";
 import { sortedInSlices } from "./sliced-sort.ts";
 
 export class Size {
   /** Its place in the table of sizes. */
   readonly row: number;
+  readonly first: PodClass;
   readonly classes: PodClass[];
   /** Where there are many. */
   #classByKind: Map<Kind, PodClass> | undefined;
@@ -23,7 +24,8 @@ export class Size {
   constructor(table: SizeTable, row: number, { kind, pods }: Pick<PodClass, "kind" | "pods">) {
     this.#table = table;
     this.row = row;
-    this.classes = [{ kind, size: this, pods, isInOrder: true, floor: 0 }];
+    this.first = { kind, size: this, pods, isInOrder: true, floor: 0 };
+    this.classes = [this.first];
   }
 
   /** Most are never asked for alone. */
@@ -63,6 +65,9 @@ export type PodClass = {
   floor: number;
 };
 
+/** Pods of a namespace that ask for nothing but CPU and memory: by the texts of both. */
+type Bare = { readonly kind: Kind; readonly classesByCpu: Map<string, Map<string, PodClass>> };
+
 /** How many of the pods that exclude one another from a host are left, and how many a host may have. */
 export type HostLimit = { left: number; perHost: number };
 
@@ -79,11 +84,10 @@ export class Pending {
   #laned = 0;
   #used = 0;
   readonly #picture: Picture;
-  /** The kind of the last pod that asked for nothing special, and its namespace. */
-  #bare: Kind | undefined;
+  /** Of pods that ask for nothing special, by namespace; that of the last one is at hand. */
+  readonly #bareByNamespace = new Map<string | undefined, Bare>();
+  #bare: Bare | undefined;
   #bareNamespace: string | undefined;
-  /** By the texts of what they ask for, CPU first: rows. */
-  readonly #rowsByCpu = new Map<string, Map<string, number>>();
   /** Classes of more than one pod, until these are in order. */
   readonly #several: PodClass[] = [];
   readonly #limitByCount = new Map<Count, HostLimit>();
@@ -108,35 +112,41 @@ export class Pending {
     return to;
   }
 
+  // Said of every pod, by code that is cold. As long as there are few sizes the texts of the two amounts that most pods
+  // ask for tell one that asks for nothing special: each of them is read once.
   #add(pod: Pod): void {
-    const kind = this.#kindOf(pod);
-    const row = this.#rowOf(pod);
-    const size = this.sizes[row];
-    if (size === undefined) {
-      this.sizes.push(new Size(this.table, row, { kind, pods: [pod] }));
-      return;
+    const requests = bareRequests(pod);
+    if (requests === undefined) return void this.#enlist(pod, this.#picture.kind(pod, kindSignature(pod)));
+    const bare =
+      this.#bare !== undefined && pod.metadata.namespace === this.#bareNamespace ? this.#bare : this.#bareOf(pod);
+    if (this.table.count > measuredMax) return void this.#enlist(pod, bare.kind);
+    const { cpu = "", memory = "" } = requests;
+    let known = bare.classesByCpu.get(cpu);
+    if (known === undefined) {
+      known = new Map();
+      bare.classesByCpu.set(cpu, known);
     }
-    const known = size.classOf(kind);
-    if (known === undefined) size.add({ kind, size, pods: [pod], isInOrder: true, floor: 0 });
-    else this.#join(known, pod);
+    const one = known.get(memory);
+    if (one === undefined) known.set(memory, this.#enlist(pod, bare.kind));
+    else this.#join(one, pod);
   }
 
-  // As long as there are few sizes each is read once: the texts of the two amounts that most pods ask for tell it.
-  #rowOf(pod: Pod): number {
-    const requests = this.table.count <= measuredMax ? usualRequests(pod) : undefined;
-    if (requests === undefined) return this.#readRow(pod);
-    const { cpu = "", memory = "" } = requests;
-    let rows = this.#rowsByCpu.get(cpu);
-    if (rows === undefined) {
-      rows = new Map();
-      this.#rowsByCpu.set(cpu, rows);
+  #enlist(pod: Pod, kind: Kind): PodClass {
+    const row = this.#readRow(pod);
+    const size = this.sizes[row];
+    if (size === undefined) {
+      const made = new Size(this.table, row, { kind, pods: [pod] });
+      this.sizes.push(made);
+      return made.first;
     }
-    let row = rows.get(memory);
-    if (row === undefined) {
-      row = this.#readRow(pod);
-      rows.set(memory, row);
+    const known = size.classOf(kind);
+    if (known !== undefined) {
+      this.#join(known, pod);
+      return known;
     }
-    return row;
+    const made = { kind, size, pods: [pod], isInOrder: true, floor: 0 };
+    size.add(made);
+    return made;
   }
 
   #readRow(pod: Pod): number {
@@ -154,15 +164,16 @@ export class Pending {
     pods.push(pod);
   }
 
-  // Most pods ask for nothing special, and are of one namespace.
-  #kindOf(pod: Pod): Kind {
-    if (!isBare(pod)) return this.#picture.kind(pod, kindSignature(pod));
+  #bareOf(pod: Pod): Bare {
     const { namespace } = pod.metadata;
-    if (this.#bare === undefined || namespace !== this.#bareNamespace) {
-      this.#bareNamespace = namespace;
-      this.#bare = this.#picture.kind(pod, kindSignature(pod));
+    let bare = this.#bareByNamespace.get(namespace);
+    if (bare === undefined) {
+      bare = { kind: this.#picture.kind(pod, kindSignature(pod)), classesByCpu: new Map() };
+      this.#bareByNamespace.set(namespace, bare);
     }
-    return this.#bare;
+    this.#bare = bare;
+    this.#bareNamespace = namespace;
+    return bare;
   }
 
   *sort(effort: Effort): Generator<void, void> {

@@ -151,10 +151,28 @@ export function readAmounts(pod: Pod, space: ResourceSpace, scratch: Amounts): A
   return scratch;
 }
 
-/** What a pod asks for by its one container, if that is nothing but CPU and memory. */
-export function usualRequests(pod: Pod): ResourceList | undefined {
-  if (!isSimple(pod)) return undefined;
-  const requests = pod.spec.containers[0]?.resources?.requests;
+/**
+ * What a pod asks for by its one container, if that is nothing but CPU and memory, and nothing but its namespace tells its
+ * kind. Asked of every pod, by code that is cold: it calls nobody and makes no objects.
+ */
+export function bareRequests({ metadata: { labels }, spec, status }: Pod): ResourceList | undefined {
+  const { containers } = spec;
+  const only = containers[0];
+  if (
+    only === undefined ||
+    containers.length > 1 ||
+    only.ports !== undefined ||
+    status?.containerStatuses !== undefined
+  )
+    return undefined;
+  if (spec.initContainers !== undefined || spec.overhead !== undefined || spec.resources !== undefined)
+    return undefined;
+  if (spec.affinity !== undefined || spec.topologySpreadConstraints !== undefined || spec.volumes !== undefined)
+    return undefined;
+  if (spec.nodeSelector !== undefined || spec.tolerations !== undefined || spec.resourceClaims !== undefined)
+    return undefined;
+  for (const _ in labels) return undefined;
+  const requests = only.resources?.requests;
   for (const name in requests) if (name !== "cpu" && name !== "memory") return undefined;
   return requests;
 }

@@ -231,10 +231,7 @@ export class Template {
       const { sets, byOffer } = this.#labels.column(key);
       const isSilentRight = this.base.has(key) || set.absent;
       const isPossible = sets.map(one => (one === undefined ? isSilentRight : overlaps(one, set)));
-      mask = new Uint32Array(wordsFor(byOffer.length));
-      for (let offer = 0; offer < byOffer.length; offer++) {
-        if (isPossible[byOffer[offer] ?? 0] === true) setBit(mask, offer);
-      }
+      mask = isPossible.includes(false) ? bitsOf(byOffer, isPossible) : everyBit(byOffer.length);
       this.#maskBySet.set(signature, mask);
     }
     return mask;
@@ -264,6 +261,15 @@ export class Template {
 export function isSure({ sets }: State, key: string): boolean {
   const set = sets.get(key);
   return set !== undefined && !set.absent && !set.complement;
+}
+
+/** By offering, whether its set is possible. */
+function bitsOf(byOffer: Int32Array, isPossible: readonly boolean[]): Uint32Array {
+  const bits = new Uint32Array(wordsFor(byOffer.length));
+  for (let offer = 0; offer < byOffer.length; offer++) {
+    if (isPossible[byOffer[offer] ?? 0] === true) setBit(bits, offer);
+  }
+  return bits;
 }
 
 function and(bits: Uint32Array, mask: Uint32Array): void {
