@@ -52,6 +52,7 @@ type TurnHandlers = {
   refused(refusal: Refusal): void;
   lifted(refusal: Refusal): void;
   asked(): void;
+  compared(subjectCount: number): void;
 };
 
 export class Turns {
@@ -166,6 +167,7 @@ export class Turns {
     const fresh = this.#remembering({ ...context, picture }, this.#repair.rebuilt({ picture, now: context.now }));
     const subjects = new Set(kinds.flatMap(kind => fresh.picture.subjects(kind)));
     for (const { rule, subject } of this.standing.all()) if (this.#hasRule(rule)) subjects.add(subject);
+    this.#handlers.compared(subjects.size);
     const differences = [...subjects].flatMap(subject => {
       if (this.#asked.has(subject)) return [];
       return this.#rulesFor(subject).flatMap(rule => this.#difference(rule, subject, fresh));
