@@ -2,6 +2,7 @@
 // sent again although it succeeded, since then its effect is only not seen yet, and between statuses that change with
 // every node. Pure; times are those of one clock, whichever it is.
 
+import { isEqual } from "../api/schema/correlate.ts";
 import type { Millis } from "../api/time.ts";
 import type { Command, CommandKind, Outcome } from "../decide/decision.ts";
 
@@ -68,7 +69,7 @@ export function startsAt(last: LastEnd | undefined, command: Command): Millis {
 }
 
 function isRepeated({ command: before, kind }: LastEnd, command: Command): boolean {
-  return before !== undefined && kind === command.kind && JSON.stringify(before) === JSON.stringify(command);
+  return before !== undefined && kind === command.kind && isEqual(before, command);
 }
 
 function boundsOf(kind: CommandKind, outcome: Outcome): { first: Millis; max: Millis } {

@@ -142,7 +142,8 @@ export class Turns {
     const remembering = this.#remembering(context);
     if (this.#safety.outbreaks !== outbreaks) this.#mustArbitrate = true;
     this.#askWhatHasNotBegun(remembering);
-    const judged = [...this.#asked].flatMap(subject => this.#judge(subject, remembering));
+    const judged: Standing[] = [];
+    for (const subject of [...this.#asked]) this.#judge(subject, { context: remembering, judged });
     if (this.#mustArbitrate) judged.push(...this.#arbitrated(remembering));
     this.#asked.clear();
     this.#mustArbitrate = false;
@@ -283,11 +284,15 @@ export class Turns {
     if (isOverdue) this.#safety.noteOverdue(seen.after, { picture, now, checks });
   }
 
-  #judge(subject: Subject, context: Context): Standing[] {
+  #judge(subject: Subject, { context, judged }: { context: Context; judged: Standing[] }): void {
     this.#handlers.asked();
-    return this.#rulesFor(subject).map(rule =>
-      this.#replace({ rule: rule.name, subject }, rule.decide(nameOf(subject), context)),
-    );
+    const name = nameOf(subject);
+    for (const rule of this.#rulesFor(subject)) {
+      const decision = rule.decide(name, context);
+      // Most rules have nothing to say of most subjects, however often they are asked.
+      if (this.standing.isSilent(rule.name, subject, decision)) continue;
+      judged.push(this.#replace({ rule: rule.name, subject }, decision));
+    }
   }
 
   #replace(judged: Judged, decision: Decision): Standing {
@@ -295,7 +300,7 @@ export class Turns {
     for (const refusal of refused) this.#handlers.refused(refusal);
     for (const refusal of lifted) this.#handlers.lifted(refusal);
     if (proposalsChanged) this.#mustArbitrate = true;
-    return { ...judged, decision };
+    return { rule: judged.rule, subject: judged.subject, decision };
   }
 
   /** The arbiter over all that is proposed, and what the SafetyPolicy then says of the cluster. */
