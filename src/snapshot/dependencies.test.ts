@@ -159,6 +159,16 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
     p => p.put("pod", { ...(p.pod("default", "web") ?? aPod("web")), volumeClaims: ["other"] }),
     ["claim/a"],
   ],
+  [
+    "a pod that begins to run on a node that stays: the node, and not the claim, which nobody came to",
+    p => p.put("pod", { ...aPod("web", { on: "b", namespace: "other" }), isReady: false, phase: "Pending" }),
+    ["node/b"],
+  ],
+  [
+    "a pod that is told to go from a node that stays: both",
+    p => p.put("pod", { ...aPod("web", { on: "b", namespace: "other" }), deletionAt: t0 }),
+    ["claim/b", "node/b"],
+  ],
   ["a pod that nobody has placed: nobody", p => p.put("pod", aPod("new")), []],
   ["a pod on a node without a claim: nobody", p => p.put("pod", aPod("new", { on: "u" })), []],
   [

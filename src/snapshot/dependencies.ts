@@ -138,8 +138,12 @@ function* byPod(picture: IndexedPicture, change: Change<PodView>): Subjects {
   for (const nodeName of new Set(states(change).map(pod => pod.nodeName))) {
     if (nodeName === undefined) continue;
     const claims = claimsOnNode(picture, nodeName);
-    for (const claim of claims) yield* claimAndSurplus(picture, claim);
-    const isConcerned = claims.length > 0 || isActedOn(picture, nodeName);
+    const isOnItsWay = isActedOn(picture, nodeName);
+    for (const claim of claims) {
+      if (isOnItsWay || claim.deletingSince !== undefined || isMoved(change)) yield claimSubject(claim);
+      yield* bySurplusOf(picture, claim);
+    }
+    const isConcerned = claims.length > 0 || isOnItsWay;
     if (isConcerned && isSeenByDisruption(change)) yield `node/${nodeName}`;
   }
   // Whether a member of etcd serves may hold what is asked for its node, or free it.
@@ -150,6 +154,17 @@ function* byPod(picture: IndexedPicture, change: Change<PodView>): Subjects {
 function isActedOn(picture: IndexedPicture, nodeName: string): boolean {
   const node = picture.node(nodeName);
   return node !== undefined && picture.actionsOn(node.uid).length > 0;
+}
+
+// Of a node that stays, the claim reads who came to it, who goes and who is gone; not that they run, or are ready.
+function isMoved({ before, after }: Change<PodView>): boolean {
+  const seen = (pod: PodView | undefined) => {
+    if (pod === undefined) return undefined;
+    const { uid, nodeName, tier, isStatic, ownerKind, deletionAt, phase } = pod;
+    const hasEnded = phase === "Succeeded" || phase === "Failed";
+    return { uid, nodeName, tier, isStatic, ownerKind, isEnding: deletionAt !== undefined, hasEnded };
+  };
+  return !isEqual(seen(before), seen(after));
 }
 
 // What holds a node, or may be moved from it. Not its phase while it runs, nor what it asks for.
@@ -165,6 +180,10 @@ function isSeenByDisruption({ before, after }: Change<PodView>): boolean {
 // Which of too many replicas goes first is told by all of each claim, its node and the pods that run there.
 function* claimAndSurplus(picture: IndexedPicture, claim: ClaimView): Subjects {
   yield claimSubject(claim);
+  yield* bySurplusOf(picture, claim);
+}
+
+function* bySurplusOf(picture: IndexedPicture, claim: ClaimView): Subjects {
   if (claim.pool === undefined) return;
   const replicas = picture.pool(claim.pool)?.effective.replicas;
   if (replicas !== undefined && picture.totalsOfPool(claim.pool).staying > replicas) yield `pool/${claim.pool}`;
