@@ -243,9 +243,10 @@ export class Turns {
 
   /** With all that rules are told beyond the picture, made once for the turn. */
   #remembering<C extends Context>(context: C, remembered: Remembered = this.#repair): C {
-    const known = { ...context, remembered, storms: this.#storms };
-    const told = { ...known, vetoes: this.#vetoes(known, remembered.health) };
-    return { ...told, waiting: seenTogether(told) };
+    // Whatever begins with a spread is of a shape of its own for V8, and every rule reads this one (json-value.ts).
+    const known = { remembered, storms: this.#storms, ...context };
+    const told = { vetoes: this.#vetoes(known, remembered.health), ...known };
+    return { waiting: seenTogether(told), ...told };
   }
 
   /** For whoever judges once more between two turns. */

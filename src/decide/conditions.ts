@@ -15,7 +15,8 @@ export function withCondition(list: readonly ConditionChange[], condition: Condi
   // Nearly always it says what it said before.
   if (before !== undefined && isSame(before, condition)) return list;
   const since = before?.status === condition.status ? before.since : undefined;
-  const next = { ...condition, ...(since === undefined ? {} : { since }) };
+  const { type, ...said } = condition;
+  const next = since === undefined ? { type, ...said } : { type, ...said, since };
   return before === undefined ? [...list, next] : list.map(one => (one === before ? next : one));
 }
 

@@ -31,8 +31,8 @@ export function conditionsOf(list: unknown): readonly ConditionView[] {
     const { type, status, reason, message, lastTransitionTime } = fields(item);
     if (typeof type !== "string" || typeof status !== "string") continue;
     const since = time(lastTransitionTime);
-    const condition = { type, status, reason: text(reason) ?? "", message: text(message) ?? "" };
-    conditions.push(since === undefined ? condition : { ...condition, since });
+    const said = { reason: text(reason) ?? "", message: text(message) ?? "" };
+    conditions.push(since === undefined ? { type, status, ...said } : { type, status, ...said, since });
   }
   return conditions;
 }

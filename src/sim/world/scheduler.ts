@@ -159,7 +159,7 @@ export class Scheduler {
     if (tellAt > now) return this.#worker.addAt(pass, Math.max(tellAt, this.#retriedAt + retryMs));
     this.#refused.told(keyIn(pod), now);
     const verdict: Verdict = { type: "PodScheduled", status: "False", reason: "Unschedulable", message };
-    const condition = { ...withTransition(before, verdict, now), lastProbeTime: null };
+    const condition = { lastProbeTime: null, ...withTransition(before, verdict, now) };
     const body = { metadata: { uid: pod.metadata.uid }, status: { conditions: [condition] } };
     await this.#picture.pods.patch(pod, { type: "strategic", body }, { subresource: "status" });
     await recordEvent(this.#picture, pod, {
