@@ -25,11 +25,12 @@ function comparedController(difference: (turns: number) => readonly string[] = (
   return { looks, start };
 }
 
-test("in proportion, far fewer subjects are judged from scratch than are asked, and the journal is the same", async () => {
+test("in proportion, far fewer subjects are judged from scratch than are asked, and the journal has the same lines", async () => {
   const [each, some] = [comparedController(), comparedController()];
   const afterEach = await simulate(scenario, { ...noticing, start: each.start });
   const inProportion = await simulate(scenario, { ...noticing, start: some.start, verifyEvery: "in proportion" });
-  expect(inProportion.journal).toEqual(afterEach.journal);
+  // Who is asked first at an instant may differ.
+  expect(inProportion.journal.toSorted()).toEqual(afterEach.journal.toSorted());
   expect([afterEach.verdict.ok, inProportion.verdict.ok]).toEqual([true, true]);
   expect(each.looks.length).toBe(afterEach.counts.turns);
   expect(some.looks.length).toBeGreaterThan(2);
