@@ -43,12 +43,12 @@ export function afterEnd(last: LastEnd | undefined, { command, outcome, startedA
   const { kind } = command;
   const end = { kind, result: outcome.result, at: now };
   if (outcome.result === "done" || outcome.result === "already-so") {
-    return { ...end, failureCount: 0, retryAt: now, command, repeatCount: repeatCountOf(last, command, startedAt) };
+    return { failureCount: 0, retryAt: now, command, repeatCount: repeatCountOf(last, command, startedAt), ...end };
   }
   const failureCount = last?.kind === kind ? last.failureCount + 1 : 1;
   const afterMs = outcome.result === "retry" ? (outcome.afterMs ?? 0) : 0;
   const waitMs = growing(boundsOf(kind, outcome), failureCount) * jitter;
-  return { ...end, failureCount, retryAt: now + Math.max(afterMs, waitMs), repeatCount: 0 };
+  return { failureCount, retryAt: now + Math.max(afterMs, waitMs), repeatCount: 0, ...end };
 }
 
 function repeatCountOf(last: LastEnd | undefined, command: Command, startedAt: Millis): number {

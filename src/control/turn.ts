@@ -143,7 +143,7 @@ export class Turns {
     if (this.#safety.outbreaks !== outbreaks) this.#mustArbitrate = true;
     this.#askWhatHasNotBegun(remembering);
     const judged: Standing[] = [];
-    for (const subject of [...this.#asked]) this.#judge(subject, { context: remembering, judged });
+    for (const subject of this.#asked) this.#judge(subject, { context: remembering, judged });
     if (this.#mustArbitrate) judged.push(...this.#arbitrated(remembering));
     this.#asked.clear();
     this.#mustArbitrate = false;
