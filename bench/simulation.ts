@@ -1,12 +1,13 @@
 // What a simulated day costs: the production shell, kubelets, scheduler, workloads and machines on virtual time, for a
-// quiet cluster of 100 nodes and one of 1,000 with churn. Without the comparison of each decision with one from scratch,
-// which tests make (--verify makes it every 100 turns).
-//   npm run bench -- simulation [--verify] [nodes …]
+// quiet cluster of 100 nodes and one of 1,000 with churn, as `fettle simulate` plays it. Tests compare decisions with
+// ones from scratch more often.
+//   npm run bench -- simulation [nodes …]
 
 import { loadavg } from "node:os";
 import type { Manifest } from "../src/api/meta.ts";
 import { compileLess } from "../src/cli/compile-less.ts";
 import { Reflector } from "../src/kube/reflector.ts";
+import { ServerClock } from "../src/kube/server-clock.ts";
 import { simulatedProvider } from "../src/provider/simulated.ts";
 import { simulate } from "../src/sim/simulation/run.ts";
 import type { Entry, Scenario } from "../src/sim/simulation/scenario.ts";
@@ -70,8 +71,7 @@ function dayOf(nodeCount: number): Scenario {
 
 // As `fettle simulate` does.
 compileLess("brief");
-const args = process.argv.slice(2);
-const sizes = args.filter(arg => !arg.startsWith("--")).map(Number);
+const sizes = process.argv.slice(2).map(Number);
 const rows = [];
 for (const nodeCount of sizes.length > 0 ? sizes : [100, 1_000]) {
   const usedBefore = process.cpuUsage();
@@ -79,7 +79,8 @@ for (const nodeCount of sizes.length > 0 ? sizes : [100, 1_000]) {
   const { journal, verdict, counts } = await simulate(dayOf(nodeCount), {
     feed: outside => options => new Reflector({ ...outside, ...options }),
     provider: simulatedProvider,
-    verifyEvery: args.includes("--verify") ? 100 : Number.POSITIVE_INFINITY,
+    dates: clock => new ServerClock(clock),
+    verifyEvery: "in proportion",
   });
   const { user, system } = process.cpuUsage(usedBefore);
   rows.push({

@@ -33,6 +33,7 @@ export class Leader {
       refused: refusal => this.refused.push(refusal),
       lifted: () => {},
       asked: () => {},
+      compared: () => {},
     });
     for (const after of this.picture.nodes()) this.turns.observe({ after }, from);
     this.turns.askAll(from);

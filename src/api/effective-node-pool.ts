@@ -122,7 +122,7 @@ export function effectiveNodePool(
 
 export function effectiveNodeClaim(written: NodeClaimSpec): EffectiveNodeClaim {
   const spec = defaultedSpec(nodeClaims, written);
-  return { ...template(spec), requests: spec.resources?.requests ?? {} };
+  return { requests: spec.resources?.requests ?? {}, ...template(spec) };
 }
 
 type TemplateSource = Omit<NodeClaimSpec, "resources">;

@@ -41,6 +41,7 @@ async function play(file: string, { seed, until, output }: Flags, io: Io): Promi
     feed: parts => options => new Reflector({ ...parts, ...options }),
     provider: simulatedProvider,
     dates: clock => new ServerClock(clock),
+    verifyEvery: "in proportion",
     ...(seed === undefined ? {} : { seed }),
     ...(until === undefined ? {} : { until }),
   });

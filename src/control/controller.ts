@@ -141,6 +141,7 @@ class Shell implements Controller {
           journal({ at: clock.now(), event: "lifted", refusal });
         },
         asked: () => counts.asked++,
+        compared: subjectCount => (counts.compared += subjectCount),
       },
     );
     const common = { picture, api, provider, clock, settings, leadership, counts, journal, random };

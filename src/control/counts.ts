@@ -6,6 +6,8 @@ export type Counts = {
   turns: number;
   /** Subjects asked, each with every rule of its kind. */
   asked: number;
+  /** Subjects judged from scratch, to compare what stands with. */
+  compared: number;
   /** By the monotonic clock, in milliseconds. */
   turnMs: { last: number; max: number; total: number };
   readonly commands: Map<`${CommandKind} ${Outcome["result"]}`, number>;
@@ -21,6 +23,7 @@ export function zeroCounts(): Counts {
   return {
     turns: 0,
     asked: 0,
+    compared: 0,
     turnMs: { last: 0, max: 0, total: 0 },
     commands: new Map(),
     withheld: 0,

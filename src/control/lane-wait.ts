@@ -2,6 +2,7 @@
 // sent again although it succeeded, since then its effect is only not seen yet, and between statuses that change with
 // every node. Pure; times are those of one clock, whichever it is.
 
+import { isEqual } from "../api/schema/correlate.ts";
 import type { Millis } from "../api/time.ts";
 import type { Command, CommandKind, Outcome } from "../decide/decision.ts";
 
@@ -42,12 +43,12 @@ export function afterEnd(last: LastEnd | undefined, { command, outcome, startedA
   const { kind } = command;
   const end = { kind, result: outcome.result, at: now };
   if (outcome.result === "done" || outcome.result === "already-so") {
-    return { ...end, failureCount: 0, retryAt: now, command, repeatCount: repeatCountOf(last, command, startedAt) };
+    return { failureCount: 0, retryAt: now, command, repeatCount: repeatCountOf(last, command, startedAt), ...end };
   }
   const failureCount = last?.kind === kind ? last.failureCount + 1 : 1;
   const afterMs = outcome.result === "retry" ? (outcome.afterMs ?? 0) : 0;
   const waitMs = growing(boundsOf(kind, outcome), failureCount) * jitter;
-  return { ...end, failureCount, retryAt: now + Math.max(afterMs, waitMs), repeatCount: 0 };
+  return { failureCount, retryAt: now + Math.max(afterMs, waitMs), repeatCount: 0, ...end };
 }
 
 function repeatCountOf(last: LastEnd | undefined, command: Command, startedAt: Millis): number {
@@ -68,7 +69,7 @@ export function startsAt(last: LastEnd | undefined, command: Command): Millis {
 }
 
 function isRepeated({ command: before, kind }: LastEnd, command: Command): boolean {
-  return before !== undefined && kind === command.kind && JSON.stringify(before) === JSON.stringify(command);
+  return before !== undefined && kind === command.kind && isEqual(before, command);
 }
 
 function boundsOf(kind: CommandKind, outcome: Outcome): { first: Millis; max: Millis } {

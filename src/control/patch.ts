@@ -106,5 +106,5 @@ function isMap(value: unknown): value is object {
 }
 
 function stamped({ since, ...condition }: ConditionChange, now: Instant): object {
-  return { ...condition, lastTransitionTime: formatTime(since ?? now) };
+  return { lastTransitionTime: formatTime(since ?? now), ...condition };
 }

@@ -2,7 +2,7 @@
 // refusals and the instants to look again are at hand without asking anybody anew.
 
 import type { Instant } from "../api/time.ts";
-import type { Decision, Proposal, Refusal } from "../decide/decision.ts";
+import { type Decision, nothing, type Proposal, type Refusal } from "../decide/decision.ts";
 import type { Subject } from "../snapshot/picture.ts";
 import { Wakes } from "./wakes.ts";
 
@@ -38,12 +38,16 @@ export class StandingDecisions {
     for (const bySubject of this.#standingByRule.values()) yield* bySubject.values();
   }
 
+  /** Nothing stood, and nothing is to stand. */
+  isSilent(rule: string, subject: Subject, decision: Decision): boolean {
+    return isEmpty(decision) && this.get(rule, subject) === undefined;
+  }
+
   replace(judged: Judged, decision: Decision): Replaced {
     const { rule, subject } = judged;
+    if (this.isSilent(rule, subject, decision)) return unchanged;
     const before = this.get(rule, subject);
     const isNothing = isEmpty(decision);
-    // Most rules have nothing to say of most subjects, however often they are asked.
-    if (isNothing && before === undefined) return unchanged;
     const bySubject = this.#standingByRule.get(rule) ?? new Map<Subject, Standing>();
     this.#standingByRule.set(rule, bySubject);
     const key = keyOf(judged);
@@ -120,7 +124,9 @@ function judgedOf(key: string): Judged {
   return { rule: key.slice(0, end), subject: key.slice(end + 1) as Subject };
 }
 
-function isEmpty({ commands, proposals, refusals, notices, wakeAt }: Decision): boolean {
+function isEmpty(decision: Decision): boolean {
+  if (decision === nothing) return true;
+  const { commands, proposals, refusals, notices, wakeAt } = decision;
   return wakeAt === undefined && commands.length + proposals.length + refusals.length + notices.length === 0;
 }
 

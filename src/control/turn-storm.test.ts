@@ -13,7 +13,7 @@ function aLeader() {
   const context = aCheckContext({ checks: [check], nodes: someNodes(7, 3) });
   // As the builders make it.
   const picture = context.picture as ClusterPicture;
-  const turns = new Turns(picture, rules, { refused: () => {}, lifted: () => {}, asked: () => {} });
+  const turns = new Turns(picture, rules, { refused: () => {}, lifted: () => {}, asked: () => {}, compared: () => {} });
   turns.askAll(context.now);
   const turn = (now: number) => {
     const commands = turns.decide({ ...context, now }).flatMap(({ decision }) => decision.commands);

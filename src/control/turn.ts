@@ -52,6 +52,7 @@ type TurnHandlers = {
   refused(refusal: Refusal): void;
   lifted(refusal: Refusal): void;
   asked(): void;
+  compared(subjectCount: number): void;
 };
 
 export class Turns {
@@ -147,7 +148,8 @@ export class Turns {
     const remembering = this.#remembering(context);
     if (this.#safety.outbreaks !== outbreaks) this.#mustArbitrate = true;
     this.#askWhatHasNotBegun(remembering);
-    const judged = [...this.#asked].flatMap(subject => this.#judge(subject, remembering));
+    const judged: Standing[] = [];
+    for (const subject of this.#asked) this.#judge(subject, { context: remembering, judged });
     if (this.#mustArbitrate) judged.push(...this.#arbitrated(remembering));
     this.#asked.clear();
     this.#mustArbitrate = false;
@@ -172,6 +174,7 @@ export class Turns {
     const fresh = this.#remembering({ ...context, picture }, this.#repair.rebuilt({ picture, now: context.now }));
     const subjects = new Set(kinds.flatMap(kind => fresh.picture.subjects(kind)));
     for (const { rule, subject } of this.standing.all()) if (this.#hasRule(rule)) subjects.add(subject);
+    this.#handlers.compared(subjects.size);
     const differences = [...subjects].flatMap(subject => {
       if (this.#asked.has(subject)) return [];
       return this.#rulesFor(subject).flatMap(rule => this.#difference(rule, subject, fresh));
@@ -246,9 +249,10 @@ export class Turns {
 
   /** With all that rules are told beyond the picture, made once for the turn. */
   #remembering<C extends Context>(context: C, remembered: Remembered = this.#repair): C {
-    const known = { ...context, remembered, storms: this.#storms };
-    const told = { ...known, vetoes: this.#vetoes(known, remembered.health) };
-    return { ...told, waiting: seenTogether(told) };
+    // Whatever begins with a spread is of a shape of its own for V8, and every rule reads this one (json-value.ts).
+    const known = { remembered, storms: this.#storms, ...context };
+    const told = { vetoes: this.#vetoes(known, remembered.health), ...known };
+    return { waiting: seenTogether(told), ...told };
   }
 
   /** For whoever judges once more between two turns. */
@@ -287,11 +291,15 @@ export class Turns {
     if (isOverdue) this.#safety.noteOverdue(seen.after, { picture, now, checks });
   }
 
-  #judge(subject: Subject, context: Context): Standing[] {
+  #judge(subject: Subject, { context, judged }: { context: Context; judged: Standing[] }): void {
     this.#handlers.asked();
-    return this.#rulesFor(subject).map(rule =>
-      this.#replace({ rule: rule.name, subject }, rule.decide(nameOf(subject), context)),
-    );
+    const name = nameOf(subject);
+    for (const rule of this.#rulesFor(subject)) {
+      const decision = rule.decide(name, context);
+      // Most rules have nothing to say of most subjects, however often they are asked.
+      if (this.standing.isSilent(rule.name, subject, decision)) continue;
+      judged.push(this.#replace({ rule: rule.name, subject }, decision));
+    }
   }
 
   #replace(judged: Judged, decision: Decision): Standing {
@@ -299,7 +307,7 @@ export class Turns {
     for (const refusal of refused) this.#handlers.refused(refusal);
     for (const refusal of lifted) this.#handlers.lifted(refusal);
     if (proposalsChanged) this.#mustArbitrate = true;
-    return { ...judged, decision };
+    return { rule: judged.rule, subject: judged.subject, decision };
   }
 
   /** The arbiter over all that is proposed, and what the SafetyPolicy then says of the cluster. */

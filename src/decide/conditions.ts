@@ -12,8 +12,11 @@ export const awaitingReconciliation = "AwaitingReconciliation";
 /** The list with this condition in its place, or at the end. */
 export function withCondition(list: readonly ConditionChange[], condition: Condition): readonly ConditionChange[] {
   const before = conditionOf(list, condition.type);
+  // Nearly always it says what it said before.
+  if (before !== undefined && isSame(before, condition)) return list;
   const since = before?.status === condition.status ? before.since : undefined;
-  const next = { ...condition, ...(since === undefined ? {} : { since }) };
+  const { type, ...said } = condition;
+  const next = since === undefined ? { type, ...said } : { type, ...said, since };
   return before === undefined ? [...list, next] : list.map(one => (one === before ? next : one));
 }
 

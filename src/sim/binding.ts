@@ -28,7 +28,7 @@ export function bind(backend: Backend, target: Target, { body, options }: ApiReq
   if (metadata.annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...metadata.annotations };
   // A target that does not say it is a node is bound all the same, but not labelled.
   const topology = to.kind === "Node" ? topologyLabels(nodeName, clusterOf(backend)) : {};
-  const labels = { ...pod.metadata.labels, ...metadata.labels, ...topology };
+  const labels = Object.assign({}, pod.metadata.labels, metadata.labels, topology);
   if (Object.keys(labels).length > 0) pod.metadata.labels = labels;
   setPodCondition(pod, { type: "PodScheduled", status: "True" }, backend.clock.now());
   save(backend, target, pod, options.dryRun === true);

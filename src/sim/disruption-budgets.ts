@@ -283,9 +283,9 @@ type Settled = Counts & { healthy: number; disrupted: Record<string, string> };
 function settle(budget: Budget, { expectedPods, desiredHealthy, healthy, disrupted }: Settled, now: number): void {
   const { generation } = budget.metadata;
   budget.status = {
+    disruptionsAllowed: expectedPods > 0 ? Math.max(0, healthy - desiredHealthy) : 0,
     ...(generation !== undefined && { observedGeneration: generation }),
     ...(Object.keys(disrupted).length > 0 && { disruptedPods: disrupted }),
-    disruptionsAllowed: expectedPods > 0 ? Math.max(0, healthy - desiredHealthy) : 0,
     currentHealthy: healthy,
     desiredHealthy,
     expectedPods,

@@ -35,7 +35,7 @@ export class InProcessApi implements KubeApi {
   async get<T extends KubeObject>(resource: Resource, key: ObjectKey, options: GetOptions = {}): Promise<T> {
     const { subresource, resourceVersion } = options;
     const call = { verb: "get", ...key, ...(subresource && { subresource }) } as const;
-    return objectOf(await this.#call(resource, { ...call, options: only({ resourceVersion }) }, options)) as T;
+    return objectOf(await this.#call(resource, { options: only({ resourceVersion }), ...call }, options)) as T;
   }
 
   async list<T extends KubeObject>(resource: Resource, options: ListOptions = {}): Promise<List<T>> {
@@ -110,7 +110,8 @@ export class InProcessApi implements KubeApi {
   async #write<T extends KubeObject>(resource: Resource, call: Call, options: WriteOptions): Promise<T> {
     const { subresource, fieldManager, fieldValidation, dryRun } = options;
     const query = only({ fieldManager, fieldValidation, dryRun });
-    const answer = await this.#call(resource, { ...call, ...only({ subresource }), options: query }, options);
+    const asked = { options: query, ...only({ subresource }), ...call };
+    const answer = await this.#call(resource, asked, options);
     // A binding and an eviction answer with a Status; whoever posts one does not look at it.
     if (answer.kind === "status" && answer.status.status === "Success") return answer.status as unknown as T;
     return objectOf(answer) as T;
@@ -133,7 +134,7 @@ export class InProcessApi implements KubeApi {
   }
 
   #handle({ group, version, plural }: Resource, call: Call): ApiResponse {
-    return this.#server.handle({ ...call, group, version, plural, options: call.options ?? {} });
+    return this.#server.handle({ group, version, plural, ...call, options: call.options ?? {} });
   }
 }
 

@@ -176,10 +176,10 @@ type Changed = { object: KubeObject; old: KubeObject; options: UpdateOptions };
 function judgeChanged(backend: Backend, { kind }: Target, { object, old, options }: Changed): void {
   const { rules } = kind;
   const context = options.subresource === undefined ? { old } : { old, subresource: options.subresource };
-  rules.admit?.(object, { ...context, cluster: clusterOf(backend) });
+  rules.admit?.(object, { cluster: clusterOf(backend), ...context });
   setOrDelete(object.metadata, "generation", old.metadata.generation);
   narrow(kind, object, { old, subresource: options.subresource });
-  rules.prepare?.(object, { ...context, now: backend.clock.now() });
+  rules.prepare?.(object, { now: backend.clock.now(), ...context });
   countGeneration(kind, object, old);
   keepSystemFields(object, old);
   const errors = metadataChangeErrors(kind, object, old);

@@ -20,7 +20,7 @@ import { PendingPods } from "./pending-pods.ts";
 import { PodEvents } from "./pod-events.ts";
 import type { FailureView, Picture, ProviderView, Rival, Staleness, Subject, SubjectKind } from "./picture.ts";
 import { type Pending, type Placement, type Plan, type PlannedClaim, poolVersion } from "./placement.ts";
-import { type Projections, projections } from "./project.ts";
+import { type Projection, type Projections, projections } from "./project.ts";
 import type { PoolOptions } from "./project-policy.ts";
 import { expectationOf, nameOf, type Sent } from "./sent.ts";
 import { type Shortage, Shortages } from "./shortages.ts";
@@ -253,12 +253,12 @@ export class ClusterPicture extends IndexedPicture implements Picture {
 
   /** An object as the server has just answered it to us. It stands until the watch has caught up. */
   answered(kind: Kind, raw: KubeObject): void {
-    // What a pool means is made of its spec with some work, and most of our writes are to its status.
-    const previous = kind === "pool" ? this.get("pool", raw.metadata.name) : undefined;
-    const isSame = previous?.uid === raw.metadata.uid;
-    const view =
-      kind === "pool" ? this.#project.pool(raw, isSame ? previous : undefined) : this.#project[kind](raw, undefined);
-    this.wrote(kind, view, raw.metadata.resourceVersion);
+    // What a pool or a claim means is made of its spec with some work, and most of our writes are to the status.
+    const shown = kind === "pool" || kind === "claim" ? this.get(kind, raw.metadata.name) : undefined;
+    const previous = shown?.uid === raw.metadata.uid ? shown : undefined;
+    // The kind says which view it is of; the compiler cannot see that the two go together.
+    const project = this.#project[kind] as Projection<View>;
+    this.wrote(kind, project(raw, previous), raw.metadata.resourceVersion);
   }
 
   /** The same for a view; the version is that of the answer, where the view does not keep it. */

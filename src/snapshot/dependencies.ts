@@ -138,11 +138,12 @@ function* byPod(picture: IndexedPicture, change: Change<PodView>): Subjects {
   for (const nodeName of new Set(states(change).map(pod => pod.nodeName))) {
     if (nodeName === undefined) continue;
     const claims = claimsOnNode(picture, nodeName);
+    const isOnItsWay = isActedOn(picture, nodeName);
     for (const claim of claims) {
-      if (claim.deletingSince !== undefined || isSeenByClaim(change)) yield claimSubject(claim);
+      if (isOnItsWay || claim.deletingSince !== undefined || isSeenByClaim(change)) yield claimSubject(claim);
       yield* surplusOf(picture, claim);
     }
-    const isConcerned = claims.length > 0 || isActedOn(picture, nodeName);
+    const isConcerned = claims.length > 0 || isOnItsWay;
     if (isConcerned && isSeenByDisruption(change)) yield `node/${nodeName}`;
   }
   // Whether a member of etcd serves may hold what is asked for its node, or free it.

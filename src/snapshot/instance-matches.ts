@@ -21,6 +21,8 @@ export class InstanceMatches {
   #listedByClaimUid: ReadonlyMap<string, readonly ListedInstance[]> = new Map();
   #unclaimed = new Ordered<ListedInstance>();
   readonly #unlisted = new Ordered<ClaimView>();
+  /** Not in the list, whenever they were launched. By name. */
+  readonly #absent = new Map<string, ClaimView>();
 
   constructor(look: LookUps) {
     this.#look = look;
@@ -35,16 +37,27 @@ export class InstanceMatches {
     return this.#unlisted.values();
   }
 
-  isUnlisted({ providerID, conditions, createdAt }: ClaimView): boolean {
-    if (providerID === undefined || this.#listed.has(providerID)) return false;
+  isUnlisted(claim: ClaimView): boolean {
+    return this.#isAbsent(claim) && this.#wasLaunched(claim);
+  }
+
+  #isAbsent({ providerID }: ClaimView): boolean {
+    return providerID !== undefined && !this.#listed.has(providerID);
+  }
+
+  /** Before the list was made. */
+  #wasLaunched({ conditions, createdAt }: ClaimView): boolean {
     const launchedAt = conditions.find(({ type }) => type === "Launched")?.since ?? createdAt;
     return launchedAt <= this.#listedAt;
   }
 
   list({ at, instances }: InstanceListView): void {
     this.#listedAt = at;
-    if (!isSameList(this.#instances, instances)) this.#relist(instances);
-    for (const claim of this.#look.claims()) this.#judgeClaim(claim.name, claim);
+    const isSame = isSameList(this.#instances, instances);
+    if (!isSame) this.#relist(instances);
+    // By the same instances as before, only those that were absent may be others.
+    const claims = isSame ? [...this.#absent.values()] : this.#look.claims();
+    for (const claim of claims) this.#judgeClaim(claim.name, claim);
   }
 
   #relist(instances: readonly ListedInstance[]): void {
@@ -93,6 +106,8 @@ export class InstanceMatches {
   }
 
   #judgeClaim(name: string, claim: ClaimView | undefined): void {
+    if (claim !== undefined && this.#isAbsent(claim)) this.#absent.set(name, claim);
+    else this.#absent.delete(name);
     if (claim !== undefined && this.isUnlisted(claim)) this.#unlisted.set(name, claim);
     else this.#unlisted.delete(name);
   }
@@ -100,5 +115,7 @@ export class InstanceMatches {
 
 /** A list is made every minute, and a provider that knows that nothing has changed hands out the same instances. */
 function isSameList(before: readonly ListedInstance[], after: readonly ListedInstance[]): boolean {
-  return before.length === after.length && before.every((instance, index) => instance === after[index]);
+  if (before.length !== after.length) return false;
+  for (let i = 0; i < before.length; i++) if (before[i] !== after[i]) return false;
+  return true;
 }

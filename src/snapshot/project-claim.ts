@@ -15,8 +15,8 @@ export function projectClaim(raw: KubeObject, previous: ClaimView | undefined): 
   // A claim's spec never changes; were it to, the generation would say so.
   const isKnown = previous?.uid === meta.uid && previous.generation === generation;
   return {
-    ...meta,
     generation,
+    ...meta,
     owners: ownersOf(raw),
     spec: isKnown ? previous.spec : effectiveNodeClaim(fields(raw["spec"])),
     status,

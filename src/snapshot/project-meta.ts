@@ -26,20 +26,15 @@ export function ownersOf({ metadata }: KubeObject): readonly OwnerReference[] {
 
 /** Without heartbeats. One without a type or a status that can be read says nothing and is left out. */
 export function conditionsOf(list: unknown): readonly ConditionView[] {
-  return items(list).flatMap(item => {
+  const conditions: ConditionView[] = [];
+  for (const item of items(list)) {
     const { type, status, reason, message, lastTransitionTime } = fields(item);
-    if (typeof type !== "string" || typeof status !== "string") return [];
+    if (typeof type !== "string" || typeof status !== "string") continue;
     const since = time(lastTransitionTime);
-    return [
-      {
-        type,
-        status,
-        reason: text(reason) ?? "",
-        message: text(message) ?? "",
-        ...(since === undefined ? {} : { since }),
-      },
-    ];
-  });
+    const said = { reason: text(reason) ?? "", message: text(message) ?? "" };
+    conditions.push(since === undefined ? { type, status, ...said } : { type, status, ...said, since });
+  }
+  return conditions;
 }
 
 function isOwner(value: unknown): value is OwnerReference {

@@ -18,9 +18,9 @@ function nodeView(raw: KubeObject): NodeView {
   const providerID = word(spec["providerID"]);
   const bootID = word(fields(status["nodeInfo"])["bootID"]);
   return {
+    conditions: conditionsOf(status["conditions"]),
     ...metaOf(raw),
     ...(providerID === undefined ? {} : { providerID }),
-    conditions: conditionsOf(status["conditions"]),
     taints: items(spec["taints"]).filter(isTaint),
     isCordoned: spec["unschedulable"] === true,
     ...(bootID === undefined ? {} : { bootID }),

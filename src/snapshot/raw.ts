@@ -44,7 +44,11 @@ export function timeIfPresent(value: unknown): Instant | undefined {
 /** The texts of a map; the map itself where it has nothing else. */
 export function texts(value: unknown): Labels {
   const map = fields(value);
-  if (Object.values(map).every(item => typeof item === "string")) return map as Labels;
+  for (const key in map) if (typeof map[key] !== "string") return textsAlone(map);
+  return map as Labels;
+}
+
+function textsAlone(map: Fields): Labels {
   return Object.fromEntries(
     Object.entries(map).flatMap(([key, item]) => (typeof item === "string" ? [[key, item]] : [])),
   );
@@ -52,6 +56,11 @@ export function texts(value: unknown): Labels {
 
 /** Optional fields are absent, not undefined, so that views compare as they look. */
 export function present<T extends object>(optional: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const entries = Object.entries(optional).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
+  const kept: { [K in keyof T]?: Exclude<T[K], undefined> } = {};
+  // A loop: every view of every kind passes here with every event.
+  for (const key in optional) {
+    const value = optional[key];
+    if (value !== undefined) kept[key] = value as Exclude<T[typeof key], undefined>;
+  }
+  return kept;
 }

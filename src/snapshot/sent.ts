@@ -122,8 +122,8 @@ function launched({ claim: { uid }, status }: Sent & { kind: "launched" }, now: 
     // What others have said of it since then stands.
     const others = claim.conditions.filter(({ type }) => !found.some(one => one.type === type));
     return {
-      ...claim,
       providerID,
+      ...claim,
       status: { ...claim.status, ...status },
       conditions: [...found, ...others],
       unwritten: { since: now, status: fields },
@@ -133,7 +133,7 @@ function launched({ claim: { uid }, status }: Sent & { kind: "launched" }, now: 
 
 function provisionalClaim(manifest: Manifest & { metadata: { name: string } }, now: Instant): ClaimView {
   const metadata = { ...manifest.metadata, uid: "", resourceVersion: "", creationTimestamp: formatTime(now) };
-  return { ...projectClaim({ ...manifest, metadata }, undefined), isProvisional: true };
+  return { isProvisional: true, ...projectClaim({ ...manifest, metadata }, undefined) };
 }
 
 function provisionalAction({ name, spec, phase }: Sent & { kind: "open-action" }, now: Instant): ActionView {

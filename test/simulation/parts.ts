@@ -11,5 +11,5 @@ export const parts: Pick<SimulateOptions, "feed" | "provider"> = {
   provider: simulatedProvider,
 };
 
-/** As `fettle simulate` plays. */
+/** As `fettle simulate` plays, but for how often it compares. */
 export const noticing: SimulateOptions = { ...parts, dates: clock => new ServerClock(clock) };

@@ -107,8 +107,17 @@ export function fieldSchema(schema: Schema, key: string): Schema | undefined {
 
 export function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => isEqual(item, b[i]));
+  if (Array.isArray(a) && Array.isArray(b)) return isSameList(a, b);
   if (!isFields(a) || !isFields(b)) return false;
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every(key => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
+  if (keys.length !== Object.keys(b).length) return false;
+  // Loops: it is asked of most of what changes, and mostly for a few fields.
+  for (const key of keys) if (!Object.hasOwn(b, key) || !isEqual(a[key], b[key])) return false;
+  return true;
+}
+
+function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (!isEqual(a[i], b[i])) return false;
+  return true;
 }

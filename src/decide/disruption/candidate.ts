@@ -51,7 +51,7 @@ export function candidateOf(node: NodeView, context: Context): Candidate | undef
     now,
     all.flatMap(({ since, dueAt }) => [since, dueAt]),
   );
-  return { ...subject, reasons: all.filter(({ since }) => since <= now), changesAt };
+  return { reasons: all.filter(({ since }) => since <= now), changesAt, ...subject };
 }
 
 /** What would take the node now, and what keeps it all the same. */

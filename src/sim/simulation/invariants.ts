@@ -56,6 +56,15 @@ const watched = [
 const silentMaxMs = 20 * 60_000;
 const minuteMs = 60_000;
 
+/**
+ * After every so many turns; Infinity: never; "in proportion": so rarely that it adds little to the judging itself,
+ * however large the cluster, and once at the end, where what still stands wrong is found.
+ */
+export type VerifyEvery = number | "in proportion";
+
+/** In proportion: so many subjects are asked for each that is judged from scratch. */
+const askedPerCompared = 20;
+
 export class Invariants implements Watchman {
   writer: Process | undefined;
   readonly ledger = new Ledger();
@@ -155,15 +164,20 @@ export class Invariants implements Watchman {
   }
 
   /** After every step of the clock: when the controller has made a turn, what it decided must be what all it sees says. */
-  stepped(verifyEvery: number): void {
+  stepped(verifyEvery: VerifyEvery): void {
     const processes = this.#processes;
     if (processes === undefined || processes.current.isDead) return;
-    const { program } = processes;
-    const { turns } = program.counts;
+    const { turns, asked, compared } = processes.program.counts;
     if (turns === this.#turnCount) return;
     this.#turnCount = turns;
-    if (turns % verifyEvery !== 0) return;
-    for (const difference of program.verify()) this.#parts.violated(`incremental: ${difference}`);
+    const isTime = verifyEvery === "in proportion" ? compared <= asked / askedPerCompared : turns % verifyEvery === 0;
+    if (isTime) this.verify();
+  }
+
+  verify(): void {
+    const processes = this.#processes;
+    if (processes === undefined || processes.current.isDead) return;
+    for (const difference of processes.program.verify()) this.#parts.violated(`incremental: ${difference}`);
   }
 
   /** I9, and H3. */

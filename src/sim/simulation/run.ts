@@ -18,7 +18,7 @@ import { schedule } from "./acts.ts";
 import { ActiveFaults } from "./active-faults.ts";
 import { Deaths } from "./deaths.ts";
 import { disappointment } from "./expectations.ts";
-import { Invariants } from "./invariants.ts";
+import { Invariants, type VerifyEvery } from "./invariants.ts";
 import { type Entry, elapsed, Journal, type WorldEntry } from "./journal.ts";
 import { ClusterObjects } from "./objects.ts";
 import { observedServer } from "./observed-server.ts";
@@ -41,8 +41,8 @@ export type SimulateOptions = {
   seed?: number;
   /** In milliseconds. Default: the scenario's. */
   until?: number;
-  /** After every so many turns all decisions are made once more from scratch. Default 1; Infinity: never. */
-  verifyEvery?: number;
+  /** How often all decisions are made once more from scratch (invariants.ts). Default 1: after every turn. */
+  verifyEvery?: VerifyEvery;
   /** In the controller's place: one with something wrong in it. */
   start?: (options: ControllerOptions) => Controller;
 };
@@ -131,6 +131,7 @@ class Run {
         this.#invariants.stepped(verifyEvery);
         return this.#problems.length >= problemsMax ? "stop" : undefined;
       });
+      if (verifyEvery === "in proportion") this.#invariants.verify();
       for (const expectation of expect.filter(({ at }) => at === undefined)) this.#expect(expectation);
     } catch (error) {
       const said = error instanceof Error ? error.stack : String(error);

@@ -32,7 +32,8 @@ export function availableAt(pod: Pod, minReadySeconds: number): number | undefin
 /** The time of transition moves only when the status does. */
 export function withTransition(before: Condition | undefined, verdict: Verdict, now: number): Condition {
   const since = before?.status === verdict.status ? before.lastTransitionTime : undefined;
-  return { ...verdict, lastTransitionTime: since ?? timestamp(now) };
+  const { type, ...said } = verdict;
+  return { type, ...said, lastTransitionTime: since ?? timestamp(now) };
 }
 
 /** The list with the condition of this type replaced where it stands, or added at the end. */

@@ -179,5 +179,5 @@ function unknown(node: Node, type: string, now: number): Condition | undefined {
       ? { reason: "NodeStatusNeverUpdated", message: "Kubelet never posted node status." }
       : { reason: "NodeStatusUnknown", message: "Kubelet stopped posting node status." };
   const heartbeat = before?.lastHeartbeatTime ?? node.metadata.creationTimestamp;
-  return { ...withTransition(before, { type, status: "Unknown", ...verdict }, now), lastHeartbeatTime: heartbeat };
+  return { lastHeartbeatTime: heartbeat, ...withTransition(before, { type, status: "Unknown", ...verdict }, now) };
 }

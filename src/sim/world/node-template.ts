@@ -82,9 +82,9 @@ export function isDeclaredUnknown(node: Node): boolean {
 
 export function heartbeat(node: Node | undefined, verdicts: readonly Ailment[], now: number): Condition[] {
   return verdicts.map(({ since, ...verdict }) => ({
+    lastHeartbeatTime: timestamp(now),
     ...withTransition(node && conditionOf(node, verdict.type), verdict, now),
     ...(since !== undefined && { lastTransitionTime: timestamp(since) }),
-    lastHeartbeatTime: timestamp(now),
   }));
 }
 

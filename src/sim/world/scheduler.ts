@@ -182,7 +182,7 @@ export class Scheduler {
     if (tellAt > now && !isNamed) return this.#worker.addAt(pass, Math.max(tellAt, this.#retriedAt + retryMs));
     this.#refused.told(keyIn(pod), now);
     const verdict: Verdict = { type: "PodScheduled", status: "False", reason: "Unschedulable", message };
-    const condition = { ...withTransition(before, verdict, now), lastProbeTime: null };
+    const condition = { lastProbeTime: null, ...withTransition(before, verdict, now) };
     // As kube-scheduler, where no preemption helps either: the node that was named for it is not to be had.
     const status = { conditions: [condition], ...(isNamed ? { nominatedNodeName: null } : {}) };
     const body = { metadata: { uid: pod.metadata.uid }, status };
