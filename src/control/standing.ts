@@ -41,14 +41,13 @@ export class StandingDecisions {
   replace(judged: Judged, decision: Decision): Replaced {
     const { rule, subject } = judged;
     const before = this.get(rule, subject);
-    const isNothing = isEmpty(decision);
-    // Most rules have nothing to say of most subjects, however often they are asked.
-    if (isNothing && before === undefined) return unchanged;
+    const isEmpty = isNothing(decision);
+    if (isEmpty && before === undefined) return unchanged;
     const bySubject = this.#standingByRule.get(rule) ?? new Map<Subject, Standing>();
     this.#standingByRule.set(rule, bySubject);
     const key = keyOf(judged);
     const standing = { rule, subject, decision };
-    if (isNothing) bySubject.delete(subject);
+    if (isEmpty) bySubject.delete(subject);
     else bySubject.set(subject, standing);
     if (decision.proposals.length > 0) this.#proposing.set(key, standing);
     else this.#proposing.delete(key);
@@ -120,7 +119,7 @@ function judgedOf(key: string): Judged {
   return { rule: key.slice(0, end), subject: key.slice(end + 1) as Subject };
 }
 
-function isEmpty({ commands, proposals, refusals, notices, wakeAt }: Decision): boolean {
+export function isNothing({ commands, proposals, refusals, notices, wakeAt }: Decision): boolean {
   return wakeAt === undefined && commands.length + proposals.length + refusals.length + notices.length === 0;
 }
 

@@ -12,7 +12,7 @@ import type { Context, Decision, Refusal, Rule, Veto } from "../decide/decision.
 import { laneOf, nothing } from "../decide/decision.ts";
 import { surplusVeto } from "../decide/disruption/surplus.ts";
 import { controlPlaneLimits, remediationVeto } from "../decide/health-check/holds.ts";
-import { checksOver, isSickByCheck } from "../decide/health-check/spread.ts";
+import { isSickByCheck, spreadOf } from "../decide/health-check/spread.ts";
 import { StormMemory } from "../decide/health-check/storm.ts";
 import type { Health, Remembered } from "../decide/remembered.ts";
 import { isOverdueIn, RepairMemory, sickIn } from "../decide/repair-memory.ts";
@@ -23,8 +23,8 @@ import { successorsVeto } from "../decide/successors.ts";
 import { seenTogether } from "../decide/waiting.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Subject, SubjectKind } from "../snapshot/picture.ts";
-import type { ActionView, PoolView } from "../snapshot/views.ts";
-import { type Judged, type Standing, StandingDecisions } from "./standing.ts";
+import type { PoolView } from "../snapshot/views.ts";
+import { isNothing, type Judged, type Standing, StandingDecisions } from "./standing.ts";
 
 /** Under which name the arbiter's own decision stands, beside those of the rules. */
 export const arbiter: Judged = { rule: "arbiter", subject: "cluster" };
@@ -40,6 +40,8 @@ const withArbiter: ReadonlySet<string> = new Set([arbiter, safety, blocked].map(
 const kinds: readonly SubjectKind[] = ["pool", "claim", "node", "action", "pod", "check", "cluster"];
 
 type Waits = {
+  /** Its entry and its node, as those who are asked are named: texts that are made once. */
+  readonly subjects: readonly [Subject, Subject];
   /** In words; empty: nothing does. */
   readonly held: string;
   /** What that was read from, and what of it others read alike. */
@@ -217,25 +219,24 @@ export class Turns {
       const { name, spec, status } = action;
       if (status.startedAt !== undefined) continue;
       const before = this.#waitsByAction.get(name);
+      const subjects = before?.subjects ?? ([`action/${name}`, `node/${spec.node.name}`] as const);
+      // Something of its own has changed: its entry, node, claim or remediation.
+      const isConcerned = subjects.some(subject => this.#asked.has(subject));
       // What is held may be free by time alone; what is free is free as long as nothing is otherwise.
       const wasFree = before?.held.trim() === "";
-      if (wasFree && !this.#isConcerned(action) && isSameReads(before.shared, shared.shared(action, before.group))) {
+      if (wasFree && !isConcerned && isSameReads(before.shared, shared.shared(action, before.group))) {
         waits.set(name, before);
         continue;
       }
       const reads = shared.of(action);
       const held = wasFree && isSameReads(before.reads, reads) ? before.held : waitOf(action, context);
       const group = shared.groupOf(action);
-      waits.set(name, { held, reads, shared: reads && shared.shared(action, group), group });
+      waits.set(name, { subjects, held, reads, shared: reads && shared.shared(action, group), group });
       if (held === before?.held) continue;
-      this.#asked.add(spec.method === "Remediate" ? `node/${spec.node.name}` : `action/${name}`);
+      const [entry, node] = subjects;
+      this.#asked.add(spec.method === "Remediate" ? node : entry);
     }
     this.#waitsByAction = waits;
-  }
-
-  /** Something of its own has changed: its entry, node, claim or remediation. */
-  #isConcerned({ name, spec }: ActionView): boolean {
-    return this.#asked.has(`action/${name}`) || this.#asked.has(`node/${spec.node.name}`);
   }
 
   /** With all that rules are told beyond the picture, made once for the turn. */
@@ -269,12 +270,13 @@ export class Turns {
     const picture = this.#picture;
     const node = seen.after ?? seen.before;
     const isSickInPool = sickIn(picture);
-    const checks = node === undefined ? [] : checksOver(node, picture);
+    const over = node === undefined ? [] : picture.checks.concerning(node.name);
+    const checks = over.map(spreadOf);
     this.#safety.observe(seen, {
       picture,
       now,
       isSick: (one, condition) =>
-        isSickInPool(one, condition) || (checks.length > 0 && isSickByCheck(one, condition, picture)),
+        isSickInPool(one, condition) || isSickByCheck(one, condition, { checks: over, picture }),
       checks,
     });
     const isOverdue = seen.after !== undefined && isOverdueIn(picture, seen.after, now);
@@ -283,9 +285,15 @@ export class Turns {
 
   #judge(subject: Subject, context: Context): Standing[] {
     this.#handlers.asked();
-    return this.#rulesFor(subject).map(rule =>
-      this.#replace({ rule: rule.name, subject }, rule.decide(nameOf(subject), context)),
-    );
+    const name = nameOf(subject);
+    const judged: Standing[] = [];
+    for (const rule of this.#rulesFor(subject)) {
+      const decision = rule.decide(name, context);
+      // Most rules have nothing to say of most subjects, however often they are asked.
+      if (isNothing(decision) && this.standing.get(rule.name, subject) === undefined) continue;
+      judged.push(this.#replace({ rule: rule.name, subject }, decision));
+    }
+    return judged;
   }
 
   #replace(judged: Judged, decision: Decision): Standing {
