@@ -253,7 +253,9 @@ class Shell implements Controller {
   #decideAndSend(epoch: number): void {
     const context = this.#context();
     const { now } = context;
-    this.#turns.ask(this.#dispatch.ready());
+    const { asked, offered } = this.#dispatch.ready();
+    this.#turns.ask(asked);
+    this.#turns.offer(offered);
     try {
       const standing = this.#turns.decide(context);
       this.#turns.say("rules", []);

@@ -31,7 +31,11 @@ export class StandingDecisions {
   }
 
   get(rule: string, subject: Subject): Decision | undefined {
-    return this.#standingByRule.get(rule)?.get(subject)?.decision;
+    return this.of(rule, subject)?.decision;
+  }
+
+  of(rule: string, subject: Subject): Standing | undefined {
+    return this.#standingByRule.get(rule)?.get(subject);
   }
 
   *all(): Iterable<Standing> {

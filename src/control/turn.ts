@@ -62,6 +62,8 @@ export class Turns {
   readonly #rulesByKind: ReadonlyMap<SubjectKind, readonly Rule[]>;
   readonly #handlers: TurnHandlers;
   readonly #asked = new Set<Subject>();
+  /** Those for whom there was no room: what stands for them is still to be sent. */
+  readonly #offered = new Set<Subject>();
   #mustArbitrate = false;
   #decidedAt = Number.NEGATIVE_INFINITY;
   /** By the name of an action that has not begun: what held it when it was last asked. */
@@ -102,6 +104,15 @@ export class Turns {
     for (const subject of subjects) this.#asked.add(subject);
   }
 
+  /** Nothing but room was missing for what stands: it need not be decided anew, but for reasons of its own. */
+  offer(subjects: Iterable<Subject>): void {
+    for (const subject of subjects) {
+      // What the arbiter grants stands under no rule of its own.
+      if (subject === "cluster") this.#asked.add(subject);
+      else this.#offered.add(subject);
+    }
+  }
+
   /** A new term: what was decided in the last one does not stand. */
   askAll(now: Instant): void {
     this.#isInTerm = true;
@@ -119,11 +130,12 @@ export class Turns {
     this.#isInTerm = false;
     this.#mustArbitrate = false;
     this.#asked.clear();
+    this.#offered.clear();
     this.#storms.clear();
     this.standing.clear();
   }
 
-  /** What stands anew. If a rule throws, nothing of it may be sent, and all of it is asked again the next time. */
+  /** What stands anew, or is still to be sent. If a rule throws, nothing of it may be sent, and all of it is asked again the next time. */
   decide(context: Context): readonly Standing[] {
     // A clock that was set back: what stands was judged at instants that are still to come.
     if (context.now < this.#decidedAt - secondMs) {
@@ -145,9 +157,18 @@ export class Turns {
     this.#askWhatHasNotBegun(remembering);
     const judged = [...this.#asked].flatMap(subject => this.#judge(subject, remembering));
     if (this.#mustArbitrate) judged.push(...this.#arbitrated(remembering));
+    judged.push(...this.#stillToBeSent());
     this.#asked.clear();
+    this.#offered.clear();
     this.#mustArbitrate = false;
     return judged;
+  }
+
+  #stillToBeSent(): Standing[] {
+    const subjects = [...this.#offered].filter(subject => !this.#asked.has(subject));
+    return subjects.flatMap(subject =>
+      this.#rulesFor(subject).flatMap(({ name }) => this.standing.of(name, subject) ?? []),
+    );
   }
 
   /** What the shell itself has to say: under its own name, until it is said otherwise. */
