@@ -247,7 +247,7 @@ class Shell implements Controller {
     if (this.#isIdle()) for (const resolve of this.#whenIdle.splice(0)) resolve();
     // Outside a term nobody is asked, whatever the end of an earlier one's commands asks for.
     if (this.#epoch === undefined) return undefined;
-    return earliest(this.#turns.standing.nextAt, this.#dispatch.lanes.nextAt);
+    return earliest(this.#turns.nextAt, this.#dispatch.lanes.nextAt);
   }
 
   #decideAndSend(epoch: number): void {

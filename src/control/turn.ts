@@ -2,7 +2,7 @@
 // up, keeps what they say, and lets the arbiter judge all that is proposed. Sends nothing.
 
 import { isEqual } from "../api/schema/correlate.ts";
-import { type Instant, secondMs } from "../api/time.ts";
+import { type Instant, type Millis, secondMs } from "../api/time.ts";
 import { waitOf } from "../decide/actions.ts";
 import { arbitrate, type Candidate } from "../decide/arbitrate.ts";
 import { brakeVeto, decideBlocked } from "../decide/brake.ts";
@@ -39,6 +39,13 @@ const withArbiter: ReadonlySet<string> = new Set([arbiter, safety, blocked].map(
 
 const kinds: readonly SubjectKind[] = ["pool", "claim", "node", "action", "pod", "check", "cluster"];
 
+/**
+ * A check's own rule reads all of its nodes that are not healthy, tells of them and starts nothing. In a burst each turn has
+ * news of some: where they are many it is asked again after as many milliseconds as it reads nodes.
+ */
+const manyNodes = 50;
+const apartMaxMs: Millis = secondMs;
+
 type Waits = {
   /** Its entry and its node, as those who are asked are named: texts that are made once. */
   readonly subjects: readonly [Subject, Subject];
@@ -64,6 +71,8 @@ export class Turns {
   readonly #asked = new Set<Subject>();
   /** Those for whom there was no room: what stands for them is still to be sent. */
   readonly #offered = new Set<Subject>();
+  /** When each check may be asked again. */
+  readonly #nextByCheck = new Map<Subject, Instant>();
   #mustArbitrate = false;
   #decidedAt = Number.NEGATIVE_INFINITY;
   /** By the name of an action that has not begun: what held it when it was last asked. */
@@ -82,6 +91,13 @@ export class Turns {
 
   get health(): Health {
     return this.#repair.health;
+  }
+
+  /** When somebody is to be asked by time alone. */
+  get nextAt(): Instant | undefined {
+    const postponed = [...this.#asked].map(subject => this.#nextByCheck.get(subject) ?? Number.POSITIVE_INFINITY);
+    const next = Math.min(this.standing.nextAt ?? Number.POSITIVE_INFINITY, ...postponed);
+    return Number.isFinite(next) ? next : undefined;
   }
 
   /** Somebody is to be asked. */
@@ -131,6 +147,7 @@ export class Turns {
     this.#mustArbitrate = false;
     this.#asked.clear();
     this.#offered.clear();
+    this.#nextByCheck.clear();
     this.#storms.clear();
     this.standing.clear();
   }
@@ -141,6 +158,7 @@ export class Turns {
     if (context.now < this.#decidedAt - secondMs) {
       this.#safety.setBack(context.now);
       this.#repair.setBack(context.now);
+      this.#nextByCheck.clear();
       this.askAll(context.now);
     }
     this.#decidedAt = context.now;
@@ -155,11 +173,14 @@ export class Turns {
     const remembering = this.#remembering(context);
     if (this.#safety.outbreaks !== outbreaks) this.#mustArbitrate = true;
     this.#askWhatHasNotBegun(remembering);
-    const judged = [...this.#asked].flatMap(subject => this.#judge(subject, remembering));
+    const isPostponed = (subject: Subject) => (this.#nextByCheck.get(subject) ?? context.now) > context.now;
+    const postponed = [...this.#asked].filter(isPostponed);
+    const judged = [...this.#asked].flatMap(subject => (isPostponed(subject) ? [] : this.#judge(subject, remembering)));
     if (this.#mustArbitrate) judged.push(...this.#arbitrated(remembering));
     judged.push(...this.#stillToBeSent());
     this.#asked.clear();
     this.#offered.clear();
+    this.ask(postponed);
     this.#mustArbitrate = false;
     return judged;
   }
@@ -308,6 +329,7 @@ export class Turns {
   #judge(subject: Subject, context: Context): Standing[] {
     this.#handlers.asked();
     const name = nameOf(subject);
+    if (kindOf(subject) === "check") this.#space(subject, context);
     const judged: Standing[] = [];
     for (const rule of this.#rulesFor(subject)) {
       const decision = rule.decide(name, context);
@@ -316,6 +338,13 @@ export class Turns {
       judged.push(this.#replace({ rule: rule.name, subject }, decision));
     }
     return judged;
+  }
+
+  #space(subject: Subject, { picture: { checks }, now }: Context): void {
+    const check = checks.check(nameOf(subject));
+    const count = check === undefined ? 0 : checks.notHealthyCount(check);
+    if (count < manyNodes) this.#nextByCheck.delete(subject);
+    else this.#nextByCheck.set(subject, now + Math.min(apartMaxMs, count));
   }
 
   #replace(judged: Judged, decision: Decision): Standing {
