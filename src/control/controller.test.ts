@@ -425,6 +425,31 @@ describe("a command", () => {
     expect(shell.controller.picture.failure("node/a")).toMatchObject({ count: 1, reason: "" });
   });
 
+  test("for which there was no room is sent as it stands when there is, and decided anew only if it is otherwise", async () => {
+    const asked: string[] = [];
+    const shell = new ScriptedShell([aRule(name => (asked.push(name), commanding(labelled(name))))]);
+    const names = Array.from({ length: 34 }, (_, index) => `c-${String(index).padStart(2, "0")}`);
+    shell.server.hold(...names.map(name => rawNode(name)));
+    const answers: (() => void)[] = [];
+    shell.server.answers.push(({ verb }) =>
+      verb === "patch" ? new Promise(resolve => answers.push(() => resolve(undefined))) : undefined,
+    );
+    await shell.begin(...names.map(name => rawClaim(name)));
+    expect([asked, answers.length, shell.controller.waitingCount]).toEqual([names, 32, 2]);
+    // Of the two that wait one changes.
+    shell.feed.show(rawClaim("c-33", { resourceVersion: "2", generation: 2 }));
+    await shell.clock.advance(60);
+    asked.length = 0;
+    for (const answer of answers.splice(0, 2)) answer();
+    await shell.clock.advance(100);
+    expect(answers).toHaveLength(32);
+    expect(shell.said("decided").slice(-2)).toMatchObject([
+      { command: { node: { name: "c-32" } } },
+      { command: { node: { name: "c-33" } } },
+    ]);
+    expect(asked).not.toContain("c-32");
+  });
+
   test("that fails is decided anew when its lane is free, with what the server asked for heeded; the picture says why", async () => {
     const shell = new ScriptedShell([aRule(name => commanding(labelled(name)))]);
     shell.server.hold(rawNode("a"));

@@ -249,7 +249,7 @@ class Shell implements Controller {
     if (this.#isIdle()) for (const resolve of this.#whenIdle.splice(0)) resolve();
     // Outside a term nobody is asked, whatever the end of an earlier one's commands asks for.
     if (this.#epoch === undefined) return undefined;
-    return earliest(this.#turns.standing.nextAt, this.#dispatch.lanes.nextAt);
+    return earliest(this.#turns.nextAt, this.#dispatch.lanes.nextAt);
   }
 
   /** A term begins with a look at everything: until then nobody is asked about what changed. */
@@ -265,7 +265,9 @@ class Shell implements Controller {
   #decideAndSend(epoch: number): void {
     const context = this.#context();
     const { now } = context;
-    this.#turns.ask(this.#dispatch.ready());
+    const { asked, offered } = this.#dispatch.ready();
+    this.#turns.ask(asked);
+    this.#turns.offer(offered);
     try {
       const standing = this.#turns.decide(context);
       this.#turns.say("rules", []);

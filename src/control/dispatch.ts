@@ -8,10 +8,10 @@ import {
   type Context,
   destructiveKinds,
   type JournalEntry,
-  laneOf,
   type Outcome,
   type Settings,
 } from "../decide/decision.ts";
+import { laneOf } from "../decide/lane.ts";
 import { dryRunOfAll, saysDryRun } from "../decide/dry-run.ts";
 import { isDryRun } from "../decide/ledger.ts";
 import { startHold } from "../decide/start-hold.ts";
@@ -80,15 +80,18 @@ export class Dispatch {
     });
   }
 
-  /** Sends again what must be, and says who is to be asked: those who were held back or waited, and no longer are. */
-  ready(): Subject[] {
+  /**
+   * Sends again what must be, and says who is to be asked: those who were held back or whose lane was busy, and no longer
+   * are. What stands for those who only waited for room is offered again.
+   */
+  ready(): { readonly asked: readonly Subject[]; readonly offered: readonly Subject[] } {
     const { subjects, unresolved } = this.lanes.ready();
     for (const errand of unresolved) {
       if (this.#hold(errand.command) === undefined) this.lanes.offer(errand);
       else this.lanes.postpone(errand);
     }
     this.#isCrowded = this.lanes.waitingForRoomCount > 0;
-    return [...this.#released(), ...subjects, ...this.lanes.takeForRoom()];
+    return { asked: [...this.#released(), ...subjects], offered: this.lanes.takeForRoom() };
   }
 
   /** What stands anew. Where there is not room for all of it, the most urgent first. */

@@ -1,11 +1,12 @@
 // Commands on their way: one at a time on each object, a bounded number in all, each with its time-out. A command that
-// cannot start now is not kept: whoever wanted it is named again when it could, and decides anew. Only one whose result
-// is unknown and whose effect the picture already carries is sent again as it was, until the answer is definite; and
-// entries of the ledger, leases on nodes and starts wait in line for room: those are counted and take nothing away, these are
-// judged again when they begin.
+// cannot start now is not kept: whoever wanted it is named again when it could. Only one whose result is unknown and whose
+// effect the picture already carries is sent again as it was, until the answer is definite; and entries of the ledger,
+// leases on nodes and starts wait in line for room: those are counted and take nothing away, these are judged again when
+// they begin.
 
 import type { Instant, Millis } from "../api/time.ts";
-import { type Command, type CommandKind, laneOf, type Outcome } from "../decide/decision.ts";
+import type { Command, CommandKind, Outcome } from "../decide/decision.ts";
+import { laneOf } from "../decide/lane.ts";
 import type { Subject } from "../snapshot/picture.ts";
 import { afterEnd, type LastEnd, startsAt } from "./lane-wait.ts";
 import { outcomeOf } from "./outcome.ts";

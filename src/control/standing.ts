@@ -2,7 +2,7 @@
 // refusals and the instants to look again are at hand without asking anybody anew.
 
 import type { Instant } from "../api/time.ts";
-import { type Decision, nothing, type Proposal, type Refusal } from "../decide/decision.ts";
+import { type Decision, isNothing, type Proposal, type Refusal } from "../decide/decision.ts";
 import type { Subject } from "../snapshot/picture.ts";
 import { Wakes } from "./wakes.ts";
 
@@ -31,7 +31,11 @@ export class StandingDecisions {
   }
 
   get(rule: string, subject: Subject): Decision | undefined {
-    return this.#standingByRule.get(rule)?.get(subject)?.decision;
+    return this.of(rule, subject)?.decision;
+  }
+
+  of(rule: string, subject: Subject): Standing | undefined {
+    return this.#standingByRule.get(rule)?.get(subject);
   }
 
   *all(): Iterable<Standing> {
@@ -40,19 +44,19 @@ export class StandingDecisions {
 
   /** Nothing stood, and nothing is to stand. */
   isSilent(rule: string, subject: Subject, decision: Decision): boolean {
-    return isEmpty(decision) && this.get(rule, subject) === undefined;
+    return isNothing(decision) && this.get(rule, subject) === undefined;
   }
 
   replace(judged: Judged, decision: Decision): Replaced {
     const { rule, subject } = judged;
     if (this.isSilent(rule, subject, decision)) return unchanged;
     const before = this.get(rule, subject);
-    const isNothing = isEmpty(decision);
+    const isEmpty = isNothing(decision);
     const bySubject = this.#standingByRule.get(rule) ?? new Map<Subject, Standing>();
     this.#standingByRule.set(rule, bySubject);
     const key = keyOf(judged);
     const standing = { rule, subject, decision };
-    if (isNothing) bySubject.delete(subject);
+    if (isEmpty) bySubject.delete(subject);
     else bySubject.set(subject, standing);
     if (decision.proposals.length > 0) this.#proposing.set(key, standing);
     else this.#proposing.delete(key);
@@ -122,12 +126,6 @@ function keyOf({ rule, subject }: Judged): string {
 function judgedOf(key: string): Judged {
   const end = key.indexOf(" ");
   return { rule: key.slice(0, end), subject: key.slice(end + 1) as Subject };
-}
-
-function isEmpty(decision: Decision): boolean {
-  if (decision === nothing) return true;
-  const { commands, proposals, refusals, notices, wakeAt } = decision;
-  return wakeAt === undefined && commands.length + proposals.length + refusals.length + notices.length === 0;
 }
 
 function isSameProposals(before: readonly Proposal[], after: readonly Proposal[]): boolean {

@@ -2,17 +2,18 @@
 // up, keeps what they say, and lets the arbiter judge all that is proposed. Sends nothing.
 
 import { isEqual } from "../api/schema/correlate.ts";
-import { type Instant, secondMs } from "../api/time.ts";
+import { type Instant, type Millis, secondMs } from "../api/time.ts";
 import { waitOf } from "../decide/actions.ts";
 import { arbitrate, type Candidate } from "../decide/arbitrate.ts";
 import { brakeVeto, decideBlocked } from "../decide/brake.ts";
 import { budgetLimits } from "../decide/budgets.ts";
 import type { NodeSeen } from "../decide/correlated.ts";
 import type { Context, Decision, Refusal, Rule, Veto } from "../decide/decision.ts";
-import { laneOf, nothing } from "../decide/decision.ts";
+import { nothing } from "../decide/decision.ts";
+import { laneOf } from "../decide/lane.ts";
 import { surplusVeto } from "../decide/disruption/surplus.ts";
 import { controlPlaneLimits, remediationVeto } from "../decide/health-check/holds.ts";
-import { checksOver, isSickByCheck } from "../decide/health-check/spread.ts";
+import { isSickByCheck, spreadOf } from "../decide/health-check/spread.ts";
 import { StormMemory } from "../decide/health-check/storm.ts";
 import type { Health, Remembered } from "../decide/remembered.ts";
 import { isOverdueIn, RepairMemory, sickIn } from "../decide/repair-memory.ts";
@@ -23,7 +24,7 @@ import { successorsVeto } from "../decide/successors.ts";
 import { seenTogether } from "../decide/waiting.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Subject, SubjectKind } from "../snapshot/picture.ts";
-import type { ActionView, PoolView } from "../snapshot/views.ts";
+import type { PoolView } from "../snapshot/views.ts";
 import { type Judged, type Standing, StandingDecisions } from "./standing.ts";
 
 /** Under which name the arbiter's own decision stands, beside those of the rules. */
@@ -39,7 +40,16 @@ const withArbiter: ReadonlySet<string> = new Set([arbiter, safety, blocked].map(
 
 const kinds: readonly SubjectKind[] = ["pool", "claim", "node", "action", "pod", "check", "cluster"];
 
+/**
+ * A check's own rule reads all of its nodes that are not healthy, tells of them and starts nothing. In a burst each turn has
+ * news of some: where they are many it is asked again after as many milliseconds as it reads nodes.
+ */
+const manyNodes = 50;
+const apartMaxMs: Millis = secondMs;
+
 type Waits = {
+  /** Its entry and its node, as those who are asked are named: texts that are made once. */
+  readonly subjects: readonly [Subject, Subject];
   /** In words; empty: nothing does. */
   readonly held: string;
   /** What that was read from, and what of it others read alike. */
@@ -61,6 +71,10 @@ export class Turns {
   readonly #rulesByKind: ReadonlyMap<SubjectKind, readonly Rule[]>;
   readonly #handlers: TurnHandlers;
   readonly #asked = new Set<Subject>();
+  /** Those for whom there was no room: what stands for them is still to be sent. */
+  readonly #offered = new Set<Subject>();
+  /** When each check may be asked again. */
+  readonly #nextByCheck = new Map<Subject, Instant>();
   #mustArbitrate = false;
   #decidedAt = Number.NEGATIVE_INFINITY;
   /** By the name of an action that has not begun: what held it when it was last asked. */
@@ -79,6 +93,13 @@ export class Turns {
 
   get health(): Health {
     return this.#repair.health;
+  }
+
+  /** When somebody is to be asked by time alone. */
+  get nextAt(): Instant | undefined {
+    const postponed = [...this.#asked].map(subject => this.#nextByCheck.get(subject) ?? Number.POSITIVE_INFINITY);
+    const next = Math.min(this.standing.nextAt ?? Number.POSITIVE_INFINITY, ...postponed);
+    return Number.isFinite(next) ? next : undefined;
   }
 
   /** Somebody is to be asked. */
@@ -107,6 +128,15 @@ export class Turns {
     for (const subject of subjects) this.#asked.add(subject);
   }
 
+  /** Nothing but room was missing for what stands: it need not be decided anew, but for reasons of its own. */
+  offer(subjects: Iterable<Subject>): void {
+    for (const subject of subjects) {
+      // What the arbiter grants stands under no rule of its own.
+      if (subject === "cluster") this.#asked.add(subject);
+      else this.#offered.add(subject);
+    }
+  }
+
   /** A new term: what was decided in the last one does not stand. */
   askAll(now: Instant): void {
     this.#isInTerm = true;
@@ -124,16 +154,19 @@ export class Turns {
     this.#isInTerm = false;
     this.#mustArbitrate = false;
     this.#asked.clear();
+    this.#offered.clear();
+    this.#nextByCheck.clear();
     this.#storms.clear();
     this.standing.clear();
   }
 
-  /** What stands anew. If a rule throws, nothing of it may be sent, and all of it is asked again the next time. */
+  /** What stands anew, or is still to be sent. If a rule throws, nothing of it may be sent, and all of it is asked again the next time. */
   decide(context: Context): readonly Standing[] {
     // A clock that was set back: what stands was judged at instants that are still to come.
     if (context.now < this.#decidedAt - secondMs) {
       this.#safety.setBack(context.now);
       this.#repair.setBack(context.now);
+      this.#nextByCheck.clear();
       this.askAll(context.now);
     }
     this.#decidedAt = context.now;
@@ -148,12 +181,27 @@ export class Turns {
     const remembering = this.#remembering(context);
     if (this.#safety.outbreaks !== outbreaks) this.#mustArbitrate = true;
     this.#askWhatHasNotBegun(remembering);
+    const isPostponed = (subject: Subject) => (this.#nextByCheck.get(subject) ?? context.now) > context.now;
+    const postponed: Subject[] = [];
     const judged: Standing[] = [];
-    for (const subject of this.#asked) this.#judge(subject, { context: remembering, judged });
+    for (const subject of this.#asked) {
+      if (isPostponed(subject)) postponed.push(subject);
+      else this.#judge(subject, { context: remembering, judged });
+    }
     if (this.#mustArbitrate) judged.push(...this.#arbitrated(remembering));
+    judged.push(...this.#stillToBeSent());
     this.#asked.clear();
+    this.#offered.clear();
+    this.ask(postponed);
     this.#mustArbitrate = false;
     return judged;
+  }
+
+  #stillToBeSent(): Standing[] {
+    const subjects = [...this.#offered].filter(subject => !this.#asked.has(subject));
+    return subjects.flatMap(subject =>
+      this.#rulesFor(subject).flatMap(({ name }) => this.standing.of(name, subject) ?? []),
+    );
   }
 
   /** What the shell itself has to say: under its own name, until it is said otherwise. */
@@ -223,28 +271,28 @@ export class Turns {
     const shared = new StartReads(context, { outbreaks, spreadCount, brake: brakeVeto(this.#repair.health) });
     const waits = new Map<string, Waits>();
     for (const action of this.#picture.openActions()) {
-      const { name, spec, status } = action;
-      if (status.startedAt !== undefined) continue;
+      const { name, spec, status, isProvisional } = action;
+      // What is not stored yet could not begin, and is asked about once it is.
+      if (status.startedAt !== undefined || isProvisional) continue;
       const before = this.#waitsByAction.get(name);
+      const subjects = before?.subjects ?? ([`action/${name}`, `node/${spec.node.name}`] as const);
+      // Something of its own has changed: its entry, node, claim or remediation.
+      const isConcerned = this.#asked.has(subjects[0]) || this.#asked.has(subjects[1]);
       // What is held may be free by time alone; what is free is free as long as nothing is otherwise.
       const wasFree = before?.held.trim() === "";
-      if (wasFree && !this.#isConcerned(action) && isSameReads(before.shared, shared.shared(action, before.group))) {
+      if (wasFree && !isConcerned && isSameReads(before.shared, shared.shared(action, before.group, before.shared))) {
         waits.set(name, before);
         continue;
       }
       const reads = shared.of(action);
       const held = wasFree && isSameReads(before.reads, reads) ? before.held : waitOf(action, context);
       const group = shared.groupOf(action);
-      waits.set(name, { held, reads, shared: reads && shared.shared(action, group), group });
+      waits.set(name, { subjects, held, reads, shared: reads && shared.shared(action, group), group });
       if (held === before?.held) continue;
-      this.#asked.add(spec.method === "Remediate" ? `node/${spec.node.name}` : `action/${name}`);
+      const [entry, node] = subjects;
+      this.#asked.add(spec.method === "Remediate" ? node : entry);
     }
     this.#waitsByAction = waits;
-  }
-
-  /** Something of its own has changed: its entry, node, claim or remediation. */
-  #isConcerned({ name, spec }: ActionView): boolean {
-    return this.#asked.has(`action/${name}`) || this.#asked.has(`node/${spec.node.name}`);
   }
 
   /** With all that rules are told beyond the picture, made once for the turn. */
@@ -279,12 +327,13 @@ export class Turns {
     const picture = this.#picture;
     const node = seen.after ?? seen.before;
     const isSickInPool = sickIn(picture);
-    const checks = node === undefined ? [] : checksOver(node, picture);
+    const over = node === undefined ? [] : picture.checks.concerning(node.name);
+    const checks = over.map(spreadOf);
     this.#safety.observe(seen, {
       picture,
       now,
       isSick: (one, condition) =>
-        isSickInPool(one, condition) || (checks.length > 0 && isSickByCheck(one, condition, picture)),
+        isSickInPool(one, condition) || isSickByCheck(one, condition, { checks: over, picture }),
       checks,
     });
     const isOverdue = seen.after !== undefined && isOverdueIn(picture, seen.after, now);
@@ -294,12 +343,20 @@ export class Turns {
   #judge(subject: Subject, { context, judged }: { context: Context; judged: Standing[] }): void {
     this.#handlers.asked();
     const name = nameOf(subject);
+    if (kindOf(subject) === "check") this.#space(subject, context);
     for (const rule of this.#rulesFor(subject)) {
       const decision = rule.decide(name, context);
       // Most rules have nothing to say of most subjects, however often they are asked.
       if (this.standing.isSilent(rule.name, subject, decision)) continue;
       judged.push(this.#replace({ rule: rule.name, subject }, decision));
     }
+  }
+
+  #space(subject: Subject, { picture: { checks }, now }: Context): void {
+    const check = checks.check(nameOf(subject));
+    const count = check === undefined ? 0 : checks.notHealthyCount(check);
+    if (count < manyNodes) this.#nextByCheck.delete(subject);
+    else this.#nextByCheck.set(subject, now + Math.min(apartMaxMs, count));
   }
 
   #replace(judged: Judged, decision: Decision): Standing {

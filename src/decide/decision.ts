@@ -3,14 +3,14 @@
 
 import type { NodeActionSpec, NodeActionStatus } from "../api/node-action.ts";
 import type { NodeClaimStatus } from "../api/node-claim.ts";
-import { apiVersionOf, type Manifest, type Resource } from "../api/meta.ts";
+import type { Manifest, Resource } from "../api/meta.ts";
 import type { NodeHealthCheckStatus } from "../api/node-health-check.ts";
 import type { NodePoolStatus } from "../api/node-pool.ts";
 import type { RebootRemediationStatus } from "../api/remediation.ts";
 import type { SafetyPolicyStatus } from "../api/safety-policy.ts";
 import type { Taint } from "../api/taint.ts";
 import type { Instant, Millis } from "../api/time.ts";
-import { type CheckView, type KindName, keyOfObject } from "../snapshot/check-views.ts";
+import type { CheckView } from "../snapshot/check-views.ts";
 import type { MoveScore } from "../snapshot/moves.ts";
 import type { Picture, Subject, SubjectKind } from "../snapshot/picture.ts";
 import type { ActionView, ConditionView } from "../snapshot/views.ts";
@@ -266,8 +266,18 @@ export type Decision = {
 };
 
 export const nothing: Decision = { commands: [], proposals: [], refusals: [], notices: [], wakeAt: undefined };
+
+export function isNothing(decision: Decision): boolean {
+  if (decision === nothing) return true;
+  const { commands, proposals, refusals, notices, wakeAt } = decision;
+  return wakeAt === undefined && commands.length + proposals.length + refusals.length + notices.length === 0;
+}
+
 /** Several as one: all that they say, and the earliest of their looks. */
-export function together(decisions: readonly Decision[]): Decision {
+export function together(all: readonly Decision[]): Decision {
+  const decisions = all.filter(one => !isNothing(one));
+  // Mostly one of them has something to say, or none.
+  if (decisions.length <= 1) return decisions[0] ?? nothing;
   const wakes = decisions.flatMap(({ wakeAt }) => wakeAt ?? []);
   return {
     commands: decisions.flatMap(({ commands }) => commands),
@@ -384,68 +394,3 @@ export type JournalEntry =
   | { readonly at: Instant; readonly event: "refused" | "lifted"; readonly refusal: Refusal }
   | { readonly at: Instant; readonly event: "noticed"; readonly notice: Notice }
   | { readonly at: Instant; readonly event: "leading" | "following"; readonly epoch: number; readonly message: string };
-
-/** One command at a time in each lane; lanes run side by side. */
-export function laneOf(command: Command): string {
-  switch (command.kind) {
-    case "create-claim":
-      return `claim/${command.manifest.metadata.name}`;
-    case "update-claim":
-    case "delete-claim":
-    case "launch-instance":
-      return `claim/${command.claim.name}`;
-    case "delete-instance":
-    case "look-up-instance":
-      return `instance/${command.providerID}`;
-    case "list-instances":
-      return "instances";
-    case "search":
-      return `search/${command.for}`;
-    case "update-node":
-    case "delete-node":
-      return `node/${command.node.name}`;
-    case "nominate-pod":
-    case "evict-pod":
-    case "delete-pod":
-      return `pod/${command.pod.namespace}/${command.pod.name}`;
-    case "open-action":
-      return `action/${command.name}`;
-    case "update-action":
-    case "start-action":
-    case "reboot-instance":
-    case "delete-action":
-      return `action/${command.action.name}`;
-    case "update-pool":
-      return `pool/${command.pool.name}`;
-    case "update-safety-policy":
-      return "safety-policy";
-    default:
-      return laneOfRemediationCommand(command);
-  }
-}
-
-function laneOfRemediationCommand(command: RemediationCommand): string {
-  switch (command.kind) {
-    case "create-remediation":
-      return laneOfRemediation({ ...command.manifest, ...command.manifest.metadata });
-    case "delete-remediation":
-    case "update-remediation":
-    case "annotate-remediation": {
-      const { resource, name, namespace = "" } = command.remediation;
-      return laneOfRemediation({ apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name });
-    }
-    case "take-node-lease":
-    case "release-node-lease":
-      return `node-lease/${command.lease.name}`;
-    case "update-check":
-      return `check/${command.check.name}`;
-    case "create-default-check":
-    case "note-default-check":
-      return "default-check";
-  }
-}
-
-/** One command at a time on an object of whatever kind. */
-export function laneOfRemediation(object: KindName & { readonly namespace?: string; readonly name: string }): string {
-  return `remediation/${keyOfObject(object)}`;
-}

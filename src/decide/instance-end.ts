@@ -6,7 +6,7 @@ import type { FailureView } from "../snapshot/picture.ts";
 import type { ClaimView, NodeView } from "../snapshot/views.ts";
 import { conditionOf, isTrue } from "./conditions.ts";
 import type { Command, Context } from "./decision.ts";
-import { laneOf } from "./decision.ts";
+import { laneOf } from "./lane.ts";
 import { type Departing, done, saidOf, type Step, type StepResult, type Wait } from "./termination-step.ts";
 
 const type = "InstanceTerminating";

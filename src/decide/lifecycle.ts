@@ -21,13 +21,13 @@ import {
   type ConditionChange,
   type Context,
   type Decision,
-  laneOf,
   type Notice,
   nothing,
   type Rule,
   type StatusChange,
   type Target,
 } from "./decision.ts";
+import { laneOf } from "./lane.ts";
 import { firstReadyTime, initialization, type Step } from "./initialization.ts";
 import { type Hold, hasFailedToLaunch, launchHold } from "./launch.ts";
 import { isRecorded } from "./launch-record.ts";

@@ -10,12 +10,12 @@ import {
   type Command,
   type Context,
   type Decision,
-  laneOf,
   type Notice,
   nothing,
   type Refusal,
   type Rule,
 } from "./decision.ts";
+import { laneOf } from "./lane.ts";
 import { instantOf, isDryRun } from "./ledger.ts";
 import { told } from "./progress.ts";
 import { nextOf, saidOf, type Wait } from "./termination-step.ts";

@@ -28,7 +28,8 @@ export class Settling {
   }
 
   observe({ before, after }: NodeSeen, { isSick, ...observing }: Observing & { readonly isSick: IsSick }): void {
-    if (after === undefined) return;
+    // Looked at once more, as it was: nothing of it is new.
+    if (after === undefined || after === before) return;
     for (const { type, status } of newlySick(before, after, isSick)) {
       this.note(`${after.uid} ${type}=${status}`, observing);
     }

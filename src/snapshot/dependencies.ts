@@ -321,7 +321,7 @@ export function concernedByRival(picture: IndexedPicture): Subject[] {
   return whoStarts(picture);
 }
 
-/** By the key of the lane (decide/decision.ts `laneOf`). */
+/** By the key of the lane (decide/lane.ts `laneOf`). */
 export function concernedByFailure(picture: IndexedPicture, lane: string): Subject[] {
   const [kind = "", ...rest] = lane.split("/");
   const name = rest.join("/");

@@ -206,7 +206,7 @@ export type Picture = {
   /** Claims that had been launched when that list was made, and whose instance is not in it. */
   unlistedClaims(): Iterable<ClaimView>;
 
-  /** Of the last command on the object, by the key of its lane (decide/decision.ts `laneOf`). */
+  /** Of the last command on the object, by the key of its lane (decide/lane.ts `laneOf`). */
   failure(lane: string): FailureView | undefined;
   /** Something is older than it may be: nothing destructive is decided. */
   readonly staleness: Staleness | undefined;

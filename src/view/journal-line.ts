@@ -2,7 +2,8 @@
 // facts in fields. A look that changes nothing has no line.
 
 import { formatTime } from "../api/time.ts";
-import { type Command, type JournalEntry, laneOf, type Outcome, type Refusal } from "../decide/decision.ts";
+import type { Command, JournalEntry, Outcome, Refusal } from "../decide/decision.ts";
+import { laneOf } from "../decide/lane.ts";
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];

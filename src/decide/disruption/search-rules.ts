@@ -4,7 +4,8 @@
 import { formatTime, type Instant, type Millis, secondMs } from "../../api/time.ts";
 import type { Stay } from "../../snapshot/moves.ts";
 import type { FailureView } from "../../snapshot/picture.ts";
-import { type Command, type Decision, laneOf, nothing, type Rule } from "../decision.ts";
+import { type Command, type Decision, nothing, type Rule } from "../decision.ts";
+import { laneOf } from "../lane.ts";
 import type { Reason } from "./candidate.ts";
 import { isJudgedAgain } from "./search-answers.ts";
 

@@ -4,7 +4,8 @@
 import { timedOutKey } from "../../api/node-health-check-contract.ts";
 import { formatTime, hourMs, type Instant, minuteMs } from "../../api/time.ts";
 import type { RemediationView, StepView } from "../../snapshot/check-views.ts";
-import { type Context, laneOfRemediation, nothing, type Decision, together } from "../decision.ts";
+import { type Context, nothing, type Decision, together } from "../decision.ts";
+import { laneOfRemediation } from "../lane.ts";
 import { dryRunCode, dryRunWord } from "../dry-run.ts";
 import { instantOf, unstamped } from "../ledger.ts";
 import { patientOf } from "../remediators/patient.ts";

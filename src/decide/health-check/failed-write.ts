@@ -1,7 +1,8 @@
 // What could not be written for a node under remediation, and so holds it up: the stamp on an object, its removal, the
 // lease. Without a word of it the entry would tell of a remediator who does not answer.
 
-import { type Command, type Context, laneOf } from "../decision.ts";
+import type { Command, Context } from "../decision.ts";
+import { laneOf } from "../lane.ts";
 import type { Objection } from "../safety.ts";
 
 /** Of a create that failed its plan speaks (course.ts). */

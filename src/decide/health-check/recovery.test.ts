@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aNode, at } from "../../../test/builders.ts";
 import { formatTime, type Instant, secondMs } from "../../api/time.ts";
-import { laneOfRemediation } from "../decision.ts";
+import { laneOfRemediation } from "../lane.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, NodeView } from "../../snapshot/views.ts";
 import {

@@ -1,14 +1,17 @@
 // What outbreaks and settling have to know of health checks: which nodes are sick by their word, and whose nodes they are.
 
+import type { CheckView } from "../../snapshot/check-views.ts";
 import type { Picture } from "../../snapshot/picture.ts";
 import type { ConditionView, NodeView } from "../../snapshot/views.ts";
 import { ownClaimOf } from "../own-node.ts";
 import { hasBeenReady } from "../readiness.ts";
 import type { Spread } from "../settle.ts";
 
+/** Those that concern the node: looked up once for all of its conditions. */
+type Concerning = { readonly checks: readonly CheckView[]; readonly picture: Picture };
+
 /** A node that has not been Ready yet only boots. */
-export function isSickByCheck(node: NodeView, condition: ConditionView, picture: Picture): boolean {
-  const checks = picture.checks.concerning(node.name);
+export function isSickByCheck(node: NodeView, condition: ConditionView, { checks, picture }: Concerning): boolean {
   const isMeant = checks.some(({ pairs }) =>
     pairs.some(({ type, status }) => type === condition.type && status === condition.status),
   );
@@ -17,6 +20,6 @@ export function isSickByCheck(node: NodeView, condition: ConditionView, picture:
   return claim === undefined || hasBeenReady(claim, node);
 }
 
-export function checksOver(node: NodeView, { checks }: Pick<Picture, "checks">): readonly Spread[] {
-  return checks.concerning(node.name).map(({ name }) => `NodeHealthCheck/${name}`);
+export function spreadOf({ name }: CheckView): Spread {
+  return `NodeHealthCheck/${name}`;
 }

@@ -8,7 +8,8 @@ import { unregisteredTaint } from "../../api/well-known.ts";
 import type { Picture } from "../../snapshot/picture.ts";
 import type { Placement } from "../../snapshot/placement.ts";
 import type { NodeView, PodView } from "../../snapshot/views.ts";
-import { type Command, laneOf } from "../decision.ts";
+import type { Command } from "../decision.ts";
+import { laneOf } from "../lane.ts";
 import { isUp } from "../initialization.ts";
 
 export function nomination(

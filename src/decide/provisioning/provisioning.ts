@@ -6,7 +6,8 @@ import { formatTime, type Instant, type Millis, secondMs } from "../../api/time.
 import type { NodeClassRef, Picture } from "../../snapshot/picture.ts";
 import type { Pending, PlannedClaim } from "../../snapshot/placement.ts";
 import type { PodView, PoolView } from "../../snapshot/views.ts";
-import { type Command, type Context, type Decision, laneOf, type Notice, nothing, type Rule } from "../decision.ts";
+import { type Command, type Context, type Decision, type Notice, nothing, type Rule } from "../decision.ts";
+import { laneOf } from "../lane.ts";
 import { dryRunOfAll } from "../dry-run.ts";
 import { type Hold, launchHold, refusalOf } from "../launch.ts";
 import { servedClass } from "../node-class.ts";

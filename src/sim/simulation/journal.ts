@@ -2,7 +2,8 @@
 // people and faults did meanwhile. A command is one line, at the instant and with the result of its end.
 
 import { formatTime, type Instant, secondMs } from "../../api/time.ts";
-import { type Command, type JournalEntry, laneOf, type Outcome, type Refusal } from "../../decide/decision.ts";
+import type { Command, JournalEntry, Outcome, Refusal } from "../../decide/decision.ts";
+import { laneOf } from "../../decide/lane.ts";
 import { commandText } from "./command-text.ts";
 
 /** What the world did, or what the simulation found. */
