@@ -264,10 +264,10 @@ export class Turns {
       const before = this.#waitsByAction.get(name);
       const subjects = before?.subjects ?? ([`action/${name}`, `node/${spec.node.name}`] as const);
       // Something of its own has changed: its entry, node, claim or remediation.
-      const isConcerned = subjects.some(subject => this.#asked.has(subject));
+      const isConcerned = this.#asked.has(subjects[0]) || this.#asked.has(subjects[1]);
       // What is held may be free by time alone; what is free is free as long as nothing is otherwise.
       const wasFree = before?.held.trim() === "";
-      if (wasFree && !isConcerned && isSameReads(before.shared, shared.shared(action, before.group))) {
+      if (wasFree && !isConcerned && isSameReads(before.shared, shared.shared(action, before.group, before.shared))) {
         waits.set(name, before);
         continue;
       }

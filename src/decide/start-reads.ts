@@ -59,9 +59,12 @@ export class StartReads {
     return [action, pool, policy?.path, askedBy.kind, askedBy.name].join();
   }
 
-  /** What all of a group read alike. Undefined: each has to be weighed. */
-  shared(action: ActionView, group = this.groupOf(action)): Reads | undefined {
-    if (!this.#sharedByGroup.has(group)) this.#sharedByGroup.set(group, this.#sharedBy(action));
+  /** What all of a group read alike: `before` itself, if nothing is otherwise. Undefined: each has to be weighed. */
+  shared(action: ActionView, group = this.groupOf(action), before?: Reads): Reads | undefined {
+    if (!this.#sharedByGroup.has(group)) {
+      const reads = this.#sharedBy(action);
+      this.#sharedByGroup.set(group, isSameReads(before, reads) ? before : reads);
+    }
     return this.#sharedByGroup.get(group);
   }
 
@@ -127,5 +130,6 @@ function isPlain({ spec }: ActionView): boolean {
 
 export function isSameReads(a: Reads | undefined, b: Reads | undefined): boolean {
   if (a === undefined || b === undefined) return false;
+  if (a === b) return true;
   return a.length === b.length && a.every((read, index) => read === b[index]);
 }
