@@ -9,7 +9,7 @@ import { brakeVeto, decideBlocked } from "../decide/brake.ts";
 import { budgetLimits } from "../decide/budgets.ts";
 import type { NodeSeen } from "../decide/correlated.ts";
 import type { Context, Decision, Refusal, Rule, Veto } from "../decide/decision.ts";
-import { isNothing, laneOf, nothing } from "../decide/decision.ts";
+import { laneOf, nothing } from "../decide/decision.ts";
 import { surplusVeto } from "../decide/disruption/surplus.ts";
 import { controlPlaneLimits, remediationVeto } from "../decide/health-check/holds.ts";
 import { isSickByCheck, spreadOf } from "../decide/health-check/spread.ts";
@@ -24,7 +24,7 @@ import { seenTogether } from "../decide/waiting.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Subject, SubjectKind } from "../snapshot/picture.ts";
 import type { PoolView } from "../snapshot/views.ts";
-import { type Judged, type Standing, StandingDecisions } from "./standing.ts";
+import { isNothing, type Judged, type Standing, StandingDecisions } from "./standing.ts";
 
 /** Under which name the arbiter's own decision stands, beside those of the rules. */
 export const arbiter: Judged = { rule: "arbiter", subject: "cluster" };

@@ -264,14 +264,9 @@ export type Decision = {
 
 export const nothing: Decision = { commands: [], proposals: [], refusals: [], notices: [], wakeAt: undefined };
 
-export function isNothing({ commands, proposals, refusals, notices, wakeAt }: Decision): boolean {
-  return wakeAt === undefined && commands.length + proposals.length + refusals.length + notices.length === 0;
-}
-
 /** Several as one: all that they say, and the earliest of their looks. */
 export function together(all: readonly Decision[]): Decision {
-  const decisions = all.filter(one => !isNothing(one));
-  // Mostly one of them has something to say, or none.
+  const decisions = all.filter(one => one !== nothing);
   if (decisions.length <= 1) return decisions[0] ?? nothing;
   const wakes = decisions.flatMap(({ wakeAt }) => wakeAt ?? []);
   return {
