@@ -2,7 +2,7 @@
 // refusals and the instants to look again are at hand without asking anybody anew.
 
 import type { Instant } from "../api/time.ts";
-import type { Decision, Proposal, Refusal } from "../decide/decision.ts";
+import { type Decision, isNothing, type Proposal, type Refusal } from "../decide/decision.ts";
 import type { Subject } from "../snapshot/picture.ts";
 import { Wakes } from "./wakes.ts";
 
@@ -126,10 +126,6 @@ function keyOf({ rule, subject }: Judged): string {
 function judgedOf(key: string): Judged {
   const end = key.indexOf(" ");
   return { rule: key.slice(0, end), subject: key.slice(end + 1) as Subject };
-}
-
-export function isNothing({ commands, proposals, refusals, notices, wakeAt }: Decision): boolean {
-  return wakeAt === undefined && commands.length + proposals.length + refusals.length + notices.length === 0;
 }
 
 function isSameProposals(before: readonly Proposal[], after: readonly Proposal[]): boolean {

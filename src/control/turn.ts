@@ -25,7 +25,7 @@ import { seenTogether } from "../decide/waiting.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Subject, SubjectKind } from "../snapshot/picture.ts";
 import type { PoolView } from "../snapshot/views.ts";
-import { isNothing, type Judged, type Standing, StandingDecisions } from "./standing.ts";
+import { type Judged, type Standing, StandingDecisions } from "./standing.ts";
 
 /** Under which name the arbiter's own decision stands, beside those of the rules. */
 export const arbiter: Judged = { rule: "arbiter", subject: "cluster" };
