@@ -12,6 +12,8 @@ import { randomWorkload } from "./random-workloads.ts";
 import { durationMs, type Expectation, type Scenario, type UnmanagedNode } from "./scenario.ts";
 
 const nodesMax = 60;
+/** Chance of its own: with pods placed as planned or by the scheduler, the rest of a world is the same. */
+const placementPurpose = 0x91ace;
 
 /** `isDisrupted`: with planned disruption on, and what gives it something to do. */
 export function randomWorld(seed: number, { isDisrupted = false } = {}): Scenario {
@@ -22,6 +24,7 @@ export function randomWorld(seed: number, { isDisrupted = false } = {}): Scenari
   const policy = dice.isLucky(50) ? [safetyPolicy(dice)] : [];
   const check = randomCheck(seed, pools);
   const plans = isDisrupted ? randomDisruption(seed, pools) : undefined;
+  const podPlacement = diceOf(seed ^ placementPurpose).isLucky(30) ? { podPlacement: "Planned" } : {};
   return {
     title: `A world by chance, from the seed ${seed}`,
     seed,
@@ -31,7 +34,7 @@ export function randomWorld(seed: number, { isDisrupted = false } = {}): Scenari
       manifests: [
         ...classes(dice),
         ...policy,
-        ...pools.map(({ manifest }) => manifest),
+        ...pools.map(({ manifest }) => ({ ...manifest, spec: { ...podPlacement, ...(manifest["spec"] as object) } })),
         ...handMade(dice),
         ...check.manifests,
         ...(plans?.manifests ?? []),
