@@ -83,8 +83,10 @@ export function pool(
   nodeOf: (name: string) => NodeView,
   spec: NodePoolSpec = {},
 ): WorldOptions {
+  // Nothing runs on them: they would be taken away as empty, too.
+  const disruption = { consolidateAfter: "Never", ...spec.disruption };
   return {
-    pools: [aPool("web", { spec })],
+    pools: [aPool("web", { spec: { ...spec, disruption } })],
     claims: names.map(name => aClaim(name, { pool: "web" })),
     nodes: names.map(nodeOf),
   };

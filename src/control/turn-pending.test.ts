@@ -43,9 +43,7 @@ function leaderOf(safety = alone): Leader {
 
 test("nothing is repaired by a clock that is off", () => {
   const leader = new Leader(
-    pool(["a"], name => aNode(name, { ready: "Unknown", since: at("0s") }), {
-      disruption: { consolidateAfter: "Never" },
-    }),
+    pool(["a"], name => aNode(name, { ready: "Unknown", since: at("0s") })),
     at("1h"),
   );
   leader.picture.setClockAhead(-61_499);

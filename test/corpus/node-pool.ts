@@ -45,6 +45,7 @@ const amounts: Table = {
     ...at(pool, "spec.limits", resources),
     ...at(pool, "spec.weight", words.whole({ min: 1, max: 100, format: "int32" })),
     ...at(pool, "spec.replicas", words.whole({ min: 0, max: 2147483647 })),
+    ...at(pool, "spec.podPlacement", words.oneOf("Scheduler", "Planned")),
     ...at(pool, "spec.dryRun", words.flag),
     ...at(pool, "spec", [
       good("replicas with a limit on nodes", { replicas: 3, limits: { nodes: 5 } }),

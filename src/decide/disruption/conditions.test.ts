@@ -56,16 +56,21 @@ describe("Consolidatable is written", () => {
   const late = at("3m");
   const otherwise: Partial<ClaimView> = { annotations: { ...stamp, [doNotDisruptKey]: "true" } };
   const bears: NodePoolSpec = { disruption: { consolidateAfter: "1m", maxDoNotDisrupt: "1h" } };
-  test.each<[string, Case, boolean]>([
-    ["two minutes after consolidateAfter has passed", { now: late }, true],
-    ["a millisecond before that not", { now: late - 1 }, false],
-    ["after it", { now: late + 1 }, true],
-    ["at once with whatever else is", { claim: otherwise, spec: bears }, true],
-    ["not with that before consolidateAfter has passed", { claim: otherwise, spec: bears, now: at("1m") - 1 }, false],
-  ])("%s", (_, one, isTrue) => {
+  test.each<[string, Case, Instant | undefined]>([
+    ["two minutes after consolidateAfter has passed", { now: late }, undefined],
+    ["a millisecond before that not", { now: late - 1 }, late],
+    ["after it", { now: late + 1 }, undefined],
+    ["at once with whatever else is", { claim: otherwise, spec: bears }, undefined],
+    [
+      "not with that before consolidateAfter has passed",
+      { claim: otherwise, spec: bears, now: at("1m") - 1 },
+      at("1m"),
+    ],
+  ])("%s", (_, one, wakeAt) => {
+    const isTrue = wakeAt === undefined;
     const decision = decide(one);
     expect(written(decision)?.types?.includes("Consolidatable") ?? false).toBe(isTrue);
-    expect(decision.wakeAt).toBe(isTrue ? undefined : late);
+    expect(decision.wakeAt).toBe(wakeAt);
   });
 
   const whole = (wakeAt: Instant | undefined) => wakeAt && wakeAt + (late - at("1m"));

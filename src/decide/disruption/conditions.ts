@@ -130,10 +130,10 @@ function idleness({ claim, pool }: Made, { picture, now }: Context, isOtherwiseW
   if (known === undefined || since === undefined || at === undefined)
     return { condition: notConsolidatable, fields: {} };
   const was = isTrue(claim.conditions, "Consolidatable");
-  const writeAt = was ? at : at + writtenLateMs;
   const isWritten = isOtherwiseWritten || since >= known + eventEveryMs;
+  const writeAt = was || isWritten ? at : at + writtenLateMs;
   // It ends at once: whoever comes after us takes it at its word.
-  const is = at <= now && (isWritten || writeAt <= now);
+  const is = writeAt <= now;
   const fields = is !== was || isWritten ? eventToWrite(claim, known, since) : {};
   return is ? { condition: consolidatable, fields } : { condition: notConsolidatable, fields, changesAt: writeAt };
 }
