@@ -95,6 +95,7 @@ export async function deleteNode({ node }: Of<"delete-node">, execution: Executi
 /** Once the pod is bound the server refuses it: then there is nothing left to tell. */
 export async function nominatePod({ pod, nodeName }: Of<"nominate-pod">, execution: Execution): Promise<Outcome> {
   const body = { status: { nominatedNodeName: nodeName } };
+  execution.picture.named(pod.uid, nodeName);
   try {
     const raw = await patchBound(execution.api, pods, { bound: pod, body, subresource: "status" });
     execution.picture.answered("pod", raw);

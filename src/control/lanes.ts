@@ -307,8 +307,8 @@ const urgencyByKind: Partial<Record<CommandKind, number>> = {
   "start-action": 1,
   "take-node-lease": 1,
   "create-remediation": 1,
-  // Before its node is open to all.
-  "nominate-pod": 1,
+  // Its node waits for it, and others' nodes shall not.
+  "nominate-pod": 2,
   // Not evictions: those that a budget refuses are asked for again and again.
   "delete-pod": 2,
   "update-node": 2,

@@ -97,9 +97,11 @@ export class Turns {
 
   /** When somebody is to be asked by time alone. */
   get nextAt(): Instant | undefined {
-    const postponed = [...this.#asked].map(subject => this.#nextByCheck.get(subject) ?? Number.POSITIVE_INFINITY);
-    const next = Math.min(this.standing.nextAt ?? Number.POSITIVE_INFINITY, ...postponed);
-    return Number.isFinite(next) ? next : undefined;
+    let next = this.standing.nextAt;
+    for (const [subject, at] of this.#nextByCheck) {
+      if (this.#asked.has(subject) && (next === undefined || at < next)) next = at;
+    }
+    return next;
   }
 
   /** Somebody is to be asked. */

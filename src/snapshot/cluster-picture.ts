@@ -111,7 +111,6 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     fresh.podEvents.adopt(picture.podEvents);
     return fresh;
   }
-
   get provider(): ProviderView {
     return this.#provider;
   }
@@ -145,6 +144,9 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   namedFor(podUid: string): string | undefined {
     return this.#pending.namedFor(podUid);
   }
+  named(podUid: string, nodeName: string): void {
+    this.#pending.named(podUid, nodeName);
+  }
   plannedClaims(pool: string): readonly PlannedClaim[] {
     return this.#pending.plannedOf(pool);
   }
@@ -164,7 +166,6 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   goingOnto(nodeName: string): ActionView | undefined {
     return this.#moves.goingOnto(nodeName);
   }
-
   /** A search for moves begins, comes to nothing, or has found some. */
   beginMoves(): void {
     this.#moves.begin();
@@ -183,7 +184,6 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   standingMoves(): readonly FoundMove[] {
     return this.#moves.all();
   }
-
   /** Beside what rules read: what a search asks. Pods that are expected on a claim; nodes that are not to be used. */
   expectedOn(claim: string): readonly PodView[] {
     return this.#pending.expectedOn(claim);
@@ -318,6 +318,10 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     if (failure === undefined) this.#failures.delete(lane);
     else this.#failures.set(lane, failure);
     this.#mark(concernedByFailure(this, lane));
+    const [, namespace = "", name = ""] = /^pod\/(.*)\/(.*)$/.exec(lane) ?? [];
+    const pod = this.pod(namespace, name);
+    // Whoever cannot be told where to go is not waited for.
+    if (pod !== undefined && pod.nodeName === undefined) this.#pending.toldOtherwise(pod);
   }
 
   setStaleness(staleness: Staleness | undefined): void {
@@ -326,7 +330,6 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     this.#staleness = staleness;
     this.#mark(concernedByStaleness(this));
   }
-
   setClockAhead(aheadMs: Millis | undefined): void {
     if (aheadMs === this.#clockAheadMs) return;
     this.#clockAheadMs = aheadMs;
@@ -407,7 +410,6 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   #goneByAnswer<K extends Kind>(kind: K, view: ViewByKind[K]): void {
     this.#change(kind, identityOf(view), shown => this.#inFlight[kind].gone(view, shown));
   }
-
   // What last failed on an object is of no interest once it is gone.
   #forgetFailure(kind: Kind, { namespace, name }: Pick<Identity, "namespace" | "name">): void {
     if (this.get(kind, name, namespace) !== undefined) return;

@@ -1,6 +1,12 @@
 // On which claims and nodes pods are expected, and until when.
 
-import type { Instant } from "../api/time.ts";
+import { type Instant, type Millis, minuteMs, secondMs } from "../api/time.ts";
+import type { ClaimView } from "./views.ts";
+
+/** How long the scheduler may take to bind a pod to a node that is ready for it. */
+export const bindingMs: Millis = 20 * secondMs;
+/** How long a claim that was planned may take to be made. */
+const makingMs: Millis = minuteMs;
 
 export type Place = { readonly kind: "claim" | "node"; readonly name: string };
 type Expected = Place & { readonly uids: Set<string>; at: Instant; until: Instant | undefined };
@@ -58,9 +64,16 @@ export class Expectations {
   }
 }
 
-function earliest(instants: readonly (Instant | undefined)[]): Instant | undefined {
+export function earliest(instants: readonly (Instant | undefined)[]): Instant | undefined {
   return instants.reduce(
     (least, at) => (at === undefined || (least !== undefined && least <= at) ? least : at),
     undefined,
   );
+}
+
+/** Until when pods that were sent to a claim at that instant are expected there; undefined: as long as it comes. */
+export function claimExpiry(claim: ClaimView | undefined, at: Instant): Instant | undefined {
+  if (claim === undefined || claim.isProvisional) return at + makingMs;
+  const initialized = claim.conditions.find(({ type, status }) => type === "Initialized" && status === "True");
+  return initialized && Math.max(initialized.since ?? at, at) + bindingMs;
 }

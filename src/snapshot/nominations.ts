@@ -26,7 +26,7 @@ export class Nominations {
     return this.#own.get(podUid);
   }
 
-  own({ uid, nominatedNode }: PodView): void {
+  own({ uid, nominatedNode }: Pick<PodView, "uid" | "nominatedNode">): void {
     this.#others.delete(uid);
     if (nominatedNode !== undefined) this.#own.set(uid, nominatedNode);
   }

@@ -326,6 +326,18 @@ describe("a pod that names its node", () => {
     expect(world.unplaced()).toEqual(["b"]);
   });
 
+  test("by our word, though its place was given up before the answer came: it still wants one", () => {
+    const world = new World(a);
+    world.picture.settleSearch(world.plan([world.planned("p-1", [a])]));
+    world.picture.put("claim", aClaim("p-1", { providerID: "i-1" }));
+    world.picture.put("node", aNode("n", { providerID: "i-1" }));
+    world.picture.named(a.uid, "n");
+    world.picture.put("pod", aPod("stranger", { on: "n" }));
+    expect(world.unplaced()).toEqual(["a"]);
+    world.picture.put("pod", told);
+    expect(world.unplaced()).toEqual(["a"]);
+  });
+
   test("is asked again when its node comes, and when somebody has told it otherwise", () => {
     const world = new World(a);
     world.picture.put("pool", aPool("p", { spec: { podPlacement: "Planned" } }));

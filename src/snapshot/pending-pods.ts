@@ -1,8 +1,8 @@
 // Pods that want a node, what the last search said of each, and the claims that it wants made for them. Kept with every
 // change: an answer about a pod goes when what it rests on does, and then the pod waits for the next search.
 
-import { type Instant, type Millis, minuteMs, secondMs } from "../api/time.ts";
-import { Expectations, type Place } from "./expectations.ts";
+import type { Instant } from "../api/time.ts";
+import { bindingMs, claimExpiry, earliest, Expectations, type Place } from "./expectations.ts";
 import type { Kind, View } from "./kind.ts";
 import { Nominations } from "./nominations.ts";
 import type { Subject } from "./picture.ts";
@@ -29,10 +29,6 @@ type Handlers = {
   moved(pod: PodView): void;
 };
 
-/** How long the scheduler may take to bind a pod to a node that is ready for it. */
-const bindingMs: Millis = 20 * secondMs;
-/** How long a claim that was planned may take to be made. */
-const makingMs: Millis = minuteMs;
 /** So many pods of an answer are settled at a time: what a turn then says of them is no long turn. */
 const pieceMax = 100;
 
@@ -81,7 +77,7 @@ export class PendingPods {
       batch: openedAt === undefined ? undefined : { openedAt, lastAt: this.#lastAt },
       batchCount: this.#waiting.size,
       expectedCount: this.#placements.size - this.#stuckCount,
-      expiresAt: earliest(this.#expected.nextAt, this.#nominations.nextAt),
+      expiresAt: earliest([this.#expected.nextAt, this.#nominations.nextAt]),
       stuckCount: this.#stuckCount,
       isSupplyChanged: this.#isSupplyChanged,
       searchedAt: this.#searchedAt,
@@ -210,11 +206,20 @@ export class PendingPods {
     if (after === undefined) return;
     if (after.nodeName !== undefined && before?.nodeName === undefined) this.#bound(after, after.nodeName);
     this.#judgePod(after);
-    if (before !== undefined && before.nominatedNode !== after.nominatedNode) this.#toldOtherwise(after);
+    if (before !== undefined && before.nominatedNode !== after.nominatedNode) this.toldOtherwise(after);
+  }
+
+  /** By our own word, which is sent now: the watch may be quicker than the answer, and its place may change meanwhile. */
+  named(podUid: string, nodeName: string): void {
+    const pod = this.#wanting.get(podUid);
+    if (pod === undefined) return;
+    this.#nominations.own({ uid: podUid, nominatedNode: nodeName });
+    this.toldOtherwise(pod);
   }
 
   /** It may have to be told anew, and its node may wait for it to be told. */
-  #toldOtherwise(pod: PodView): void {
+  toldOtherwise(pod: PodView): void {
+    if (!this.#wanting.has(pod.uid)) return;
     this.#markPod(pod);
     const placement = this.#placements.get(pod.uid);
     if (isPlaced(placement)) this.#markPlace(placement);
@@ -252,7 +257,7 @@ export class PendingPods {
     const before = this.#wanting.get(pod.uid);
     this.#wanting.set(pod.uid, pod);
     // Bound to a node that is going, it still wants one; what is said of it is said of its successor now.
-    if (before !== undefined && before.nodeName !== pod.nodeName) this.#markPod(pod);
+    if (before !== undefined && before.nodeName !== pod.nodeName) this.toldOtherwise(pod);
     if (!this.#placements.has(pod.uid) && !this.#waiting.has(pod.uid)) this.#wait(pod);
   }
 
@@ -324,7 +329,7 @@ export class PendingPods {
   #poolChanged({ before, after }: Change<PoolView>): void {
     const name = (after ?? before)?.name ?? "";
     if (before?.effective.podPlacement !== after?.effective.podPlacement) {
-      for (const pod of this.#wanting.values()) this.#toldOtherwise(pod);
+      for (const pod of this.#wanting.values()) this.toldOtherwise(pod);
     }
     for (const claim of this.plannedOf(name)) if (!this.#stands(claim)) this.#release("claim", claim.name);
   }
@@ -370,16 +375,9 @@ export class PendingPods {
     if (at === undefined) return;
     // One that still runs elsewhere keeps the room for its successor.
     const isAwaited = this.#expected.on(on, name).some(uid => this.#wanting.get(uid)?.nodeName === undefined);
-    const until = on === "node" ? at + bindingMs : this.#claimExpiry(name, at);
+    const until = on === "node" ? at + bindingMs : claimExpiry(this.#look.claim(name), at);
     this.#expected.until(on, name, isAwaited ? until : undefined);
     this.#handlers.mark("cluster");
-  }
-
-  #claimExpiry(name: string, at: Instant): Instant | undefined {
-    const claim = this.#look.claim(name);
-    if (claim === undefined || claim.isProvisional) return at + makingMs;
-    const initialized = claim.conditions.find(({ type, status }) => type === "Initialized" && status === "True");
-    return initialized && Math.max(initialized.since ?? at, at) + bindingMs;
   }
 
   /** Nobody is expected there any more: the pods wait for the next search. */
@@ -442,8 +440,4 @@ export class PendingPods {
   #markPool(pool: string | undefined): void {
     if (pool !== undefined) this.#handlers.mark(`pool/${pool}`);
   }
-}
-
-function earliest(a: Instant | undefined, b: Instant | undefined): Instant | undefined {
-  return a === undefined || (b !== undefined && b < a) ? b : a;
 }

@@ -144,6 +144,14 @@ describe("the time of the last pod is written", () => {
   ])("%s", (_, one, time) => {
     expect(written(decide(one))?.lastPodEventTime).toBe(time);
   });
+
+  test("not if it is only assumed after a restart: it would be assumed anew from there", () => {
+    const now = at("1h");
+    const pools = [aPool("web", { spec: { disruption: { consolidateAfter: "2h" } } })];
+    const picture = aWorld({ pools, claims: [aMade()], nodes: [aNode("a")], now: () => now });
+    picture.podEvents.listed();
+    expect(candidacy.decide("a", { picture, now, settings, epoch: 1 }).commands).toEqual([]);
+  });
 });
 
 describe("Drifted", () => {

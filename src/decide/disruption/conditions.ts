@@ -130,11 +130,13 @@ function idleness({ claim, pool }: Made, { picture, now }: Context, isOtherwiseW
   if (known === undefined || since === undefined || at === undefined)
     return { condition: notConsolidatable, fields: {} };
   const was = isTrue(claim.conditions, "Consolidatable");
-  const isWritten = isOtherwiseWritten || since >= known + eventEveryMs;
+  // Only what was seen is written as such: what is assumed after a restart would be assumed anew from there.
+  const seen = Math.max(known, picture.podEvents.on(node?.name ?? "") ?? known);
+  const isWritten = isOtherwiseWritten || seen >= known + eventEveryMs;
   const writeAt = was || isWritten ? at : at + writtenLateMs;
   // It ends at once: whoever comes after us takes it at its word.
   const is = writeAt <= now;
-  const fields = is !== was || isWritten ? eventToWrite(claim, known, since) : {};
+  const fields = is !== was || isWritten ? eventToWrite(claim, known, is ? since : seen) : {};
   return is ? { condition: consolidatable, fields } : { condition: notConsolidatable, fields, changesAt: writeAt };
 }
 

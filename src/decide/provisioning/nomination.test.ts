@@ -95,6 +95,10 @@ describe("the scheduler is told of a pod that waits", () => {
 
   test.each<[string, (world: World) => void]>([
     ["whose pool leaves that to the scheduler", ({ picture }) => picture.put("pool", aPool("p"))],
+    [
+      "whose pool only shows what it would do",
+      ({ picture }) => picture.put("pool", aPool("p", { spec: { podPlacement: "Planned", dryRun: true } })),
+    ],
     ["whose pool is gone", ({ picture }) => picture.remove("pool", aPool("p"))],
   ])("nothing of one %s", (_, change) => {
     const world = new World();
@@ -157,8 +161,10 @@ describe("a node that is up opens", () => {
     const world = new World();
     joined(world);
     const failure = { at: t0, retryAt: at("1s"), count: 1, reason: "Forbidden", message: "" };
+    world.picture.takeDirty();
     world.picture.setFailure("pod/default/a", failure);
     expect(opens(world)).toBe(true);
+    expect([...world.picture.takeDirty()]).toContain("claim/p-1");
   });
 
   test("and it is asked when its pods are told", () => {

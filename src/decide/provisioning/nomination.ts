@@ -37,7 +37,7 @@ function isToBeTold(pod: PodView, node: NodeView, picture: Picture): boolean {
   // One that runs on a node that goes is told nothing: its successor is another pod.
   if (pod.nodeName !== undefined || pod.nominatedNode === node.name || dependsOnOthers(pod)) return false;
   const pool = picture.pool(picture.claimOf(node)?.pool ?? "");
-  return pool?.effective.podPlacement === "Planned";
+  return pool?.effective.podPlacement === "Planned" && !pool.effective.dryRun;
 }
 
 function dependsOnOthers({ needs }: PodView): boolean {

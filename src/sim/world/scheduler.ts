@@ -102,7 +102,11 @@ export class Scheduler {
     // Sorting is stable: pods of one priority keep their order.
     pods.sort((a, b) => (b.spec.priority ?? 0) - (a.spec.priority ?? 0));
     const hopeless = new Map<string, string>();
-    for (const pod of pods) await this.#place(pod, hopeless);
+    for (const seen of pods) {
+      // It may have gone, or been told where to go, while others were bound.
+      const pod = this.#picture.pods.get(keyIn(seen));
+      if (pod?.metadata.uid === seen.metadata.uid && isPending(pod)) await this.#place(pod, hopeless);
+    }
   }
 
   async #place(pod: Pod, hopeless: Map<string, string>): Promise<void> {
