@@ -5,6 +5,7 @@ import { nodeActions } from "../api/node-action.ts";
 import { nodeClaims } from "../api/node-claim.ts";
 import { nodePools } from "../api/node-pool.ts";
 import { safetyPolicies } from "../api/safety-policy.ts";
+import type { Millis } from "../api/time.ts";
 import type { NodeSeen } from "../decide/correlated.ts";
 import type { Kind, View } from "../snapshot/kind.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
@@ -28,6 +29,7 @@ type Source = {
   readonly kind: Kind;
   readonly resource: Resource;
   readonly selection?: { readonly fieldSelector: string };
+  readonly gatherMs?: Millis;
 };
 
 const sources: readonly Source[] = [
@@ -37,7 +39,8 @@ const sources: readonly Source[] = [
   { kind: "action", resource: nodeActions.resource },
   // There is one that counts.
   { kind: "safety-policy", resource: safetyPolicies.resource, selection: { fieldSelector: "metadata.name=default" } },
-  { kind: "pod", resource: pods },
+  // Most of what comes, and nothing that is decided of a pod is in such a hurry.
+  { kind: "pod", resource: pods, gatherMs: 200 },
   { kind: "disruption-budget", resource: disruptionBudgets },
   { kind: "attachment", resource: attachments },
   { kind: "volume-claim", resource: volumeClaims },
@@ -62,8 +65,8 @@ export type FeedHandlers = {
 };
 
 export function startFeeds(feed: Feed, picture: ClusterPicture, handlers: FeedHandlers): readonly WatchedKind[] {
-  return [...sources, ...(handlers.isSearching ? searched : [])].map(({ kind, resource, selection }) => {
-    const options = { resource, ...(selection ? { selection } : {}) };
+  return [...sources, ...(handlers.isSearching ? searched : [])].map(({ kind, ...options }) => {
+    const { resource } = options;
     return { resource, fed: start(kind, { feed, picture, options, handlers }) };
   });
 }
@@ -71,7 +74,7 @@ export function startFeeds(feed: Feed, picture: ClusterPicture, handlers: FeedHa
 type Start = {
   feed: Feed;
   picture: ClusterPicture;
-  options: Pick<Parameters<Feed>[0], "resource" | "selection">;
+  options: Pick<Parameters<Feed>[0], "resource" | "selection" | "gatherMs">;
   handlers: FeedHandlers;
 };
 

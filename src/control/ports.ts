@@ -3,6 +3,7 @@
 import type { KubeObject, Manifest, Resource } from "../api/meta.ts";
 import type { NodeClaim } from "../api/node-claim.ts";
 import type { Status } from "../api/status.ts";
+import type { Millis } from "../api/time.ts";
 import type { NodeClassRef, ProviderView } from "../snapshot/picture.ts";
 import type { Instance, ListedInstance, ProviderError } from "../snapshot/instance.ts";
 
@@ -46,6 +47,8 @@ export type WatchOptions = {
   allowWatchBookmarks?: boolean;
   sendInitialEvents?: boolean;
   timeoutSeconds?: number;
+  /** Not for the server: events may wait for so long, so that more of them come at once. */
+  gatherMs?: Millis;
 };
 
 export type WatchEvent<T> =
@@ -152,6 +155,8 @@ export type KubeApi = {
 export type Feed = <T>(options: {
   resource: Resource;
   selection?: Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">;
+  /** As for a watch. */
+  gatherMs?: Millis;
   /** Without it the process is ready all the same: whoever asked for it says what is missing. */
   isOptional?: boolean;
   /** Returning `previous` says that nothing of interest has changed: no handler is called. */

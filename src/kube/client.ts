@@ -202,7 +202,7 @@ type Watching = {
 
 // The stream begins once we know as whom; until then closing only has to be remembered.
 function startWatch({ parts, resource, options, handlers }: Watching, onEnd: () => void): WatchStream {
-  const { namespace, ...query } = options;
+  const { namespace, gatherMs = 0, ...query } = options;
   const path = collectionPath(resource, namespace);
   let stream: WatchStream | undefined;
   let ended = false;
@@ -218,6 +218,8 @@ function startWatch({ parts, resource, options, handlers }: Watching, onEnd: () 
     stream = openWatch<KubeObject>(parts.connections.watches(identity.tls), {
       request: httpRequest(parts, { method: "GET", path, query: { ...query, watch: true } }, identity),
       secrets: identity.secrets,
+      clock: parts.clock,
+      gatherMs,
       silenceMaxMs: options.allowWatchBookmarks === true ? SILENCE_MAX_MS : 0,
       handlers: {
         event: event => handlers.event(event),

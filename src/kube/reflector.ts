@@ -5,6 +5,7 @@
 import type { KubeObject, Resource } from "../api/meta.ts";
 import { isOlder } from "../api/resource-version.ts";
 import { ApiError } from "../api/status.ts";
+import type { Millis } from "../api/time.ts";
 import type { Clock, KubeApi, ListOptions, ObjectKey, WatchEvent } from "../control/ports.ts";
 import { backoff } from "./backoff.ts";
 import { DecodeError, SilenceError } from "./errors.ts";
@@ -30,6 +31,7 @@ export type ReflectorOptions<T> = {
   clock: Clock;
   resource: Resource;
   selection?: Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">;
+  gatherMs?: Millis;
   project: Project<T>;
   handlers: CacheHandlers<T> & {
     /** The picture is complete: after the first list and after each later one. */
@@ -147,7 +149,7 @@ export class Reflector<T> {
       void this.#list(probing);
       return;
     }
-    const { api, clock, resource, selection } = this.#options;
+    const { api, clock, resource, selection, gatherMs } = this.#options;
     const now = clock.monotonic();
     const session: Session = { listing, probing, startedAt: now, lastAt: now };
     this.#session = session;
@@ -158,6 +160,7 @@ export class Reflector<T> {
       resource,
       {
         ...selection,
+        ...(gatherMs === undefined ? {} : { gatherMs }),
         allowWatchBookmarks: true,
         // Jittered, so that the watches of many processes do not all end together.
         timeoutSeconds: Math.floor(WATCH_MIN_SECONDS * (1 + this.#random())),

@@ -102,6 +102,71 @@ describe("events", () => {
   });
 });
 
+describe("a watch that may gather", () => {
+  const windowMs = 200;
+
+  /** Whoever waits is called by `wake`. */
+  function stoppedClock() {
+    const waiting = new Map<number, () => void>();
+    const after = (delayMs: number, run: () => void) => {
+      waiting.set(delayMs, run);
+      return () => void waiting.delete(delayMs);
+    };
+    return { clock: { ...systemClock, monotonic: () => 1_000, after }, waiting };
+  }
+
+  async function gathering() {
+    const { clock, waiting } = stoppedClock();
+    const responses: ServerResponse[] = [];
+    const stays: Answer = response => {
+      responses.push(response);
+      response.writeHead(200);
+      response.write(event("ADDED", "a"));
+    };
+    const server = await scriptedServer([stays, json(200, {}), json(200, {})]);
+    const api = connect(server.config, { clock });
+    open.push(server, api);
+    const names: string[] = [];
+    const errors: (Error | undefined)[] = [];
+    const watch = api.watch(
+      nodes,
+      { gatherMs: windowMs },
+      {
+        event: ({ object }) => names.push((object as KubeObject).metadata.name),
+        end: error => errors.push(error),
+      },
+    );
+    await expect.poll(() => waiting.has(windowMs)).toBe(true);
+    /** What the server has sent before its answer has come by then. */
+    const roundTrip = () => api.get(nodes, { name: "other" });
+    return { server, names, errors, watch, waiting, response: responses[0]!, roundTrip };
+  }
+
+  test("hands the first events over at once, and what comes until the window ends together", async () => {
+    const { server, names, waiting, response, roundTrip } = await gathering();
+    response.write(event("ADDED", "b"));
+    await expect.poll(() => names).toEqual(["a", "b"]);
+    for (const name of ["c", "d"]) {
+      response.write(event("ADDED", name));
+      await roundTrip();
+    }
+    expect(names).toEqual(["a", "b"]);
+    waiting.get(windowMs)?.();
+    await expect.poll(() => names).toEqual(["a", "b", "c", "d"]);
+    expect(String(server.asked[0]?.query)).toBe("watch=true");
+  });
+
+  test("can be closed while it rests", async () => {
+    const { names, errors, watch, waiting, response, roundTrip } = await gathering();
+    watch.close();
+    response.write(event("ADDED", "b"));
+    await roundTrip();
+    expect(errors).toEqual([undefined]);
+    expect(names).toEqual(["a"]);
+    expect(waiting.has(windowMs)).toBe(false);
+  });
+});
+
 describe("how a watch ends badly", () => {
   test("a refusal is the server's Status", async () => {
     const { error } = await watched(status(410, "Expired"));

@@ -1,14 +1,17 @@
-// One watch request: its bytes become events, decoded and handed over in stream order, in the tick in which they come.
+// One watch request: its bytes become events, decoded and handed over in stream order, in the tick in which they are
+// read.
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import type { KubeObject } from "../api/meta.ts";
-import type { WatchEvent, WatchHandlers } from "../control/ports.ts";
+import type { Millis } from "../api/time.ts";
+import type { Clock, WatchEvent, WatchHandlers } from "../control/ports.ts";
 import { refusal, withoutSecrets } from "./answer.ts";
 import type { Dispatch } from "./connections.ts";
 import { DecodeError } from "./errors.ts";
 import { connectionError, type HttpRequest } from "./exchange.ts";
 import { type LineSplitter, lineSplitter } from "./lines.ts";
+import { Trickle } from "./trickle.ts";
 
 // A burst of events is decoded in slices of this length, so that timers and other sockets have their turn.
 const SLICE_MS = 10;
@@ -18,6 +21,9 @@ export type WatchStream = { close(): void };
 type StreamParts<T> = {
   request: HttpRequest;
   secrets: readonly string[];
+  clock: Clock;
+  /** What comes in a trickle may wait for so long; 0: not at all. */
+  gatherMs: Millis;
   /** 0: no limit. With bookmarks a healthy stream is never silent for long. */
   silenceMaxMs: number;
   handlers: WatchHandlers<T>;
@@ -39,9 +45,13 @@ class Stream<T> implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {};
   readonly #refusal: Buffer[] = [];
   #sliceSince = 0;
+  #sliceBytes = 0;
+  readonly #trickle: Trickle | undefined;
+  #cancelRest = (): void => {};
 
   constructor(parts: StreamParts<T>) {
     this.#parts = parts;
+    this.#trickle = parts.gatherMs > 0 ? new Trickle(parts.gatherMs) : undefined;
     this.#lines = lineSplitter(line => {
       // A handler may close the watch between two lines of one chunk.
       if (!this.#ended) parts.handlers.event(decode<T>(line, parts.secrets));
@@ -71,6 +81,7 @@ class Stream<T> implements Dispatcher.DispatchHandler {
       return;
     }
     this.#guarded(() => this.#lines.push(chunk));
+    this.#sliceBytes += chunk.length;
     this.#yieldAtTimes(controller);
   }
 
@@ -102,6 +113,7 @@ class Stream<T> implements Dispatcher.DispatchHandler {
   #finish(error: Error | undefined): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#cancelRest();
     this.#parts.handlers.end(error);
   }
 
@@ -111,11 +123,27 @@ class Stream<T> implements Dispatcher.DispatchHandler {
       this.#sliceSince = now;
       setImmediate(() => {
         this.#sliceSince = 0;
-        controller.resume();
+        this.#goOn(controller);
       });
     } else if (now - this.#sliceSince > SLICE_MS) {
       controller.pause();
     }
+  }
+
+  /**
+   * At once, or in a moment: what comes until then is read together. undici stops with the next piece that it hands over,
+   * and not before: that one still comes at once.
+   */
+  #goOn(controller: Dispatcher.DispatchController): void {
+    const { clock } = this.#parts;
+    const restMs = this.#trickle?.restMs(this.#sliceBytes, clock.monotonic()) ?? 0;
+    this.#sliceBytes = 0;
+    if (restMs === 0 || this.#ended) {
+      controller.resume();
+      return;
+    }
+    controller.pause();
+    this.#cancelRest = clock.after(restMs, () => controller.resume());
   }
 }
 
