@@ -3,18 +3,30 @@
 // whoever wrote it may have been the leader before us, and the node may not take the pod after all.
 
 import { type Instant, type Millis, minuteMs } from "../api/time.ts";
+import type { Placement } from "./placement.ts";
 import type { PodView } from "./views.ts";
 
 /** As long as those whom a preemption puts out may take to go. */
 const believedMs: Millis = 5 * minuteMs;
 
 /** `isBelieved`: its node is there. */
-type Word = { readonly pod: PodView; readonly until: Instant; readonly isBelieved: boolean };
+type Word = {
+  readonly pod: PodView;
+  readonly node: string;
+  readonly until: Instant;
+  readonly isBelieved: boolean;
+};
 
 export class Nominations {
   /** The node that we named last, by the pod's uid; also one that another named, once it is for us to say. */
   readonly #own = new Map<string, string>();
   readonly #others = new Map<string, Word>();
+  readonly #roomChanged: (pod: PodView, node: string) => void;
+
+  /** `roomChanged`: by another's word room on that node is kept for the pod, or no longer. */
+  constructor(roomChanged: (pod: PodView, node: string) => void) {
+    this.#roomChanged = roomChanged;
+  }
 
   /** When the first word of another is believed no longer. */
   get nextAt(): Instant | undefined {
@@ -27,31 +39,44 @@ export class Nominations {
   }
 
   own({ uid, nominatedNode }: Pick<PodView, "uid" | "nominatedNode">): void {
-    this.#others.delete(uid);
+    this.#keep(uid, undefined);
     if (nominatedNode !== undefined) this.#own.set(uid, nominatedNode);
   }
 
-  /** Its node's name was taken out again. */
-  silenced({ uid }: PodView): void {
-    this.#others.delete(uid);
+  /** What a pod that waits says; `isOurs`: it is expected on that node. */
+  heard(
+    pod: PodView,
+    { isOurs, isThere, now }: { readonly isOurs: boolean; readonly isThere: boolean; readonly now: Instant },
+  ): void {
+    const { uid, nodeName, nominatedNode: node } = pod;
+    // The name was taken out again, or has come true.
+    if (node === undefined || nodeName !== undefined) return this.#keep(uid, undefined);
+    if (isOurs || this.ownOf(uid) === node) return this.own(pod);
+    const known = this.#others.get(uid);
+    // From the first time on that it was seen.
+    const until = known?.node === node ? known.until : now + believedMs;
+    this.#keep(uid, { pod, node, until, isBelieved: isThere });
   }
 
-  /** Somebody else's word, from the first time on that it was seen. */
-  hear(pod: PodView, { isThere, now }: { readonly isThere: boolean; readonly now: Instant }): void {
-    const known = this.#others.get(pod.uid);
-    const isNew = known === undefined || known.pod.nominatedNode !== pod.nominatedNode;
-    this.#others.set(pod.uid, { pod, until: isNew ? now + believedMs : known.until, isBelieved: isThere });
+  /** Where another's word keeps room for it: there it counts. */
+  placementOf(podUid: string): Placement | undefined {
+    const word = this.#others.get(podUid);
+    return word?.isBelieved === true ? { on: "node", name: word.node, at: word.until - believedMs } : undefined;
   }
 
   forget({ uid }: PodView): void {
     this.#own.delete(uid);
-    this.#others.delete(uid);
+    this.#keep(uid, undefined);
   }
 
   /** For whom somebody else has named a node: this one, or any. */
   named(nodeName?: string): readonly PodView[] {
-    const pods = [...this.#others.values()].map(({ pod }) => pod);
-    return nodeName === undefined ? pods : pods.filter(({ nominatedNode }) => nominatedNode === nodeName);
+    return [...this.#others.values()].flatMap(({ pod, node }) => ((nodeName ?? node) === node ? [pod] : []));
+  }
+
+  /** For whom room is kept there by another's word. */
+  believedOn(nodeName: string): readonly PodView[] {
+    return this.#believed().flatMap(({ pod, node }) => (node === nodeName ? [pod] : []));
   }
 
   due(now: Instant): readonly PodView[] {
@@ -64,6 +89,17 @@ export class Nominations {
       const known = this.#others.get(uid);
       if (known !== undefined) this.#others.set(uid, { ...known, until });
     }
+  }
+
+  #keep(uid: string, word: Word | undefined): void {
+    const before = this.#others.get(uid);
+    if (word === undefined) this.#others.delete(uid);
+    else this.#others.set(uid, word);
+    const roomBefore = before?.isBelieved === true ? before.node : undefined;
+    const room = word?.isBelieved === true ? word.node : undefined;
+    if (room === roomBefore) return;
+    if (before !== undefined && roomBefore !== undefined) this.#roomChanged(before.pod, roomBefore);
+    if (word !== undefined && room !== undefined) this.#roomChanged(word.pod, room);
   }
 
   #believed(): readonly Word[] {

@@ -377,6 +377,19 @@ describe("a pod that names its node", () => {
     expect(world.unplaced()).toEqual(["a"]);
   });
 
+  test("by another's word is expected there, and its node is asked again when that begins and ends", () => {
+    const world = new World(a);
+    const node = aNode("n");
+    world.picture.put("node", node);
+    world.picture.takeDirty();
+    world.picture.put("pod", told);
+    expect(world.picture.podsExpectedOn(node).map(({ name }) => name)).toEqual(["a"]);
+    expect([...world.picture.takeDirty()]).toContain("node/n");
+    world.picture.beginSearch(at("5m"));
+    expect(world.picture.podsExpectedOn(node)).toEqual([]);
+    expect([...world.picture.takeDirty()]).toContain("node/n");
+  });
+
   test("is forgotten with its end: the next of its name is believed anew", () => {
     const world = new World();
     world.picture.put("node", aNode("n"));

@@ -42,7 +42,7 @@ export class PendingPods {
   readonly #waiting = new Map<string, Instant>();
   readonly #placements = new Map<string, Placement>();
   readonly #expected = new Expectations();
-  readonly #nominations = new Nominations();
+  readonly #nominations = new Nominations((pod, node) => this.#roomChanged(pod, node));
   readonly #planned = new Map<string, PlannedClaim>();
   #lastAt: Instant = 0;
   #stuckCount = 0;
@@ -98,7 +98,7 @@ export class PendingPods {
   }
 
   placementOf(podUid: string): Placement | undefined {
-    return this.#placements.get(podUid);
+    return this.#placements.get(podUid) ?? this.#nominations.placementOf(podUid);
   }
 
   /** The node that was last named for it by our word, though its name may have been taken out since. */
@@ -111,8 +111,10 @@ export class PendingPods {
     return this.#expected.on("claim", claim).flatMap(uid => this.#wanting.get(uid) ?? []);
   }
 
+  /** Also those for whom somebody else has room kept there. */
   expectedOnNode(name: string): readonly PodView[] {
-    return this.#expected.on("node", name).flatMap(uid => this.#wanting.get(uid) ?? []);
+    const expected = this.#expected.on("node", name).flatMap(uid => this.#wanting.get(uid) ?? []);
+    return [...expected, ...this.#nominations.believedOn(name)];
   }
 
   plannedOf(pool: string): readonly PlannedClaim[] {
@@ -275,19 +277,16 @@ export class PendingPods {
 
   /** Somebody else has said where it goes, and that can still be. */
   #isLeftToOthers(pod: PodView): boolean {
-    const { uid, nodeName, nominatedNode } = pod;
-    if (nominatedNode === undefined || nodeName !== undefined) {
-      this.#nominations.silenced(pod);
-      return false;
-    }
-    if (this.#nominations.ownOf(uid) === nominatedNode || this.#isPlacedOn(uid, nominatedNode)) {
-      this.#nominations.own(pod);
-      return false;
-    }
-    const isThere = this.#isThere("node", nominatedNode);
-    this.#nominations.hear(pod, { isThere, now: this.#handlers.now() });
+    const { uid, nominatedNode: node = "" } = pod;
+    const isOurs = this.#isPlacedOn(uid, node);
+    this.#nominations.heard(pod, { isOurs, isThere: this.#isThere("node", node), now: this.#handlers.now() });
+    return this.#nominations.placementOf(uid) !== undefined;
+  }
+
+  #roomChanged(pod: PodView, node: string): void {
+    this.#handlers.moved(pod);
+    this.#handlers.mark(`node/${node}`);
     this.#handlers.mark("cluster");
-    return isThere;
   }
 
   #isPlacedOn(podUid: string, nodeName: string): boolean {

@@ -137,8 +137,7 @@ export class PackingModel {
     this.#areDaemonsChanged = false;
     const nodes = picture.nodes().map(node => hostShape(node, picture.claimOf(node)));
     for (const { name } of picture.nodes()) this.#nodes.add(name);
-    for (const pod of picture.every("pod")) if (pod.nodeName !== undefined) this.#podChanged(pod);
-    for (const pod of picture.wantingPods()) this.#podChanged(pod);
+    for (const pod of picture.every("pod")) if (this.#nodeOf(pod) !== undefined) this.#podChanged(pod);
     return new Packing({
       ...emptyProblem,
       nodes,
@@ -215,7 +214,7 @@ export class PackingModel {
     }
   }
 
-  /** Where an earlier search expects it, or where it is. */
+  /** Where an earlier search or another's word expects it, or where it is. */
   #nodeOf({ uid, nodeName }: PodView): string | undefined {
     const placement = this.#picture.placementOf(uid);
     if (placement?.on === "node") return placement.name;
