@@ -9,12 +9,9 @@ const world = (pods: readonly PodView[] = []) => aWorld({ nodes: [aNode("a")], p
 describe("of pods that were there before us their own word counts", () => {
   test.each<[string, PodView, number | undefined]>([
     ["one that runs: its start", aPod("web", { on: "a", startedAt: at("5m") }), at("5m")],
-    ["one that has not started: its creation", pending({ createdAt: at("7m") }), at("7m")],
-    [
-      "one that is stopping: when it was told to",
-      aPod("web", { on: "a", deletionAt: at("10m"), graceMs: 30_000 }),
-      at("10m") - 30_000,
-    ],
+    ["one that has not started: when we saw it", pending({ createdAt: at("7m") }), seenAt],
+    ["one that should have stopped: when it should", aPod("web", { on: "a", deletionAt: at("10m") }), at("10m")],
+    ["one that is stopping: when we saw it", aPod("web", { on: "a", deletionAt: seenAt + 30_000 }), seenAt],
     ["one from the future: when we saw it", aPod("web", { on: "a", startedAt: at("2h") }), seenAt],
     ["a daemon: nothing", aPod("web", { on: "a", ownerKind: "DaemonSet", tier: "daemon" }), undefined],
     ["a static one: nothing", aPod("web", { on: "a", isStatic: true }), undefined],

@@ -66,7 +66,10 @@ function placeOf(pod: PodView | undefined): string | undefined {
   return hasEnded ? undefined : pod?.nodeName;
 }
 
-/** The latest of its bindings and its end that can be told from the pod alone. */
-function lastWord({ createdAt, startedAt = createdAt, deletionAt, graceMs }: PodView): Instant {
-  return deletionAt === undefined ? startedAt : Math.max(startedAt, deletionAt - graceMs);
+/**
+ * The latest that its binding or its end can have been, by the pod alone: one that has not started may be bound since just
+ * now, and with how much grace it was told to stop nobody knows.
+ */
+function lastWord({ startedAt = Number.POSITIVE_INFINITY, deletionAt }: PodView): Instant {
+  return Math.max(startedAt, deletionAt ?? startedAt);
 }

@@ -125,10 +125,13 @@ describe("the time of the last pod is written", () => {
   const came = (when: string) => [aPod("web", { on: "a", startedAt: at(when) })];
   const hour: NodePoolSpec = { disruption: { consolidateAfter: "1h" } };
   const none: NodePoolSpec = { disruption: { consolidateAfter: "0s" } };
+  const never: NodePoolSpec = { disruption: { consolidateAfter: "Never" } };
   const told = (when: string) => ({ status: { lastPodEventTime: formatTime(at(when)) } });
   test.each<[string, Case, string | undefined]>([
     ["not for the first pods of a new node", { pods: came("4m59s"), spec: hour, now: at("5m") }, undefined],
     ["from five minutes on", { pods: came("5m"), spec: hour, now: at("5m") }, formatTime(at("5m"))],
+    ["also with Never, which need not stay", { pods: came("5m"), spec: never, now: at("5m") }, formatTime(at("5m"))],
+    ["not in a pool with replicas", { pods: came("5m"), spec: { ...hour, replicas: 1 }, now: at("5m") }, undefined],
     [
       "not within five minutes of the last",
       { pods: came("9m59s"), spec: hour, claim: told("5m"), now: at("10m") },

@@ -127,12 +127,16 @@ function idleness({ claim, pool }: Made, { picture, now }: Context, isOtherwiseW
   const node = picture.nodesOf(claim).find(one => isOwnNode(one, claim));
   const [known, since] = [knownEvent(claim), node && quietSince(claim, node.name, picture)];
   const at = node && idleAt({ claim, node, pool }, picture);
-  if (known === undefined || since === undefined || at === undefined)
-    return { condition: notConsolidatable, fields: {} };
+  if (known === undefined || since === undefined) return { condition: notConsolidatable, fields: {} };
   const was = isTrue(claim.conditions, "Consolidatable");
   // Only what was seen is written as such: what is assumed after a restart would be assumed anew from there.
   const seen = Math.max(known, picture.podEvents.on(node?.name ?? "") ?? known);
   const isWritten = isOtherwiseWritten || seen >= known + eventEveryMs;
+  if (at === undefined) {
+    // The pool may change its mind, and whoever comes after us counts from there.
+    const isCounted = isWritten && pool.effective.replicas === undefined;
+    return { condition: notConsolidatable, fields: isCounted ? eventToWrite(claim, known, seen) : {} };
+  }
   const writeAt = was || isWritten ? at : at + writtenLateMs;
   // It ends at once: whoever comes after us takes it at its word.
   const is = writeAt <= now;
