@@ -75,6 +75,19 @@ describe("the scheduler is told of a pod that waits", () => {
     expect(world.told()).toEqual(["n"]);
   });
 
+  test("once while somebody has still to take the taints of its start off", () => {
+    const network: Taint = { key: "network", effect: "NoSchedule" };
+    const world = new World();
+    world.picture.put("claim", { ...claim, spec: { ...claim.spec, startupTaints: [network] } });
+    world.node({ taints: [network] });
+    expect(world.told()).toEqual(["n"]);
+    world.picture.put("pod", pending({ nominatedNode: "n" }));
+    world.picture.put("pod", pending());
+    expect(world.told()).toEqual([]);
+    world.node();
+    expect(world.told()).toEqual(["n"]);
+  });
+
   test("another name where it is to go elsewhere now", () => {
     const world = new World();
     world.node();

@@ -22,7 +22,13 @@ export function nomination(
   // Once we have taken off our own taint the node opens by itself, and there is no telling when: it is told before, once.
   const isAdopted = !node.taints.some(taint => isSameTaint(taint, unregisteredTaint));
   const isOpening = isAdopted && picture.namedFor(pod.uid) !== node.name;
-  return isOpening || isUp(node) ? [nominate(pod, node)] : [];
+  return isOpening || isOpen(node, picture) ? [nominate(pod, node)] : [];
+}
+
+/** But for our own taint: those of its start are taken off by somebody else, and until then every try fails. */
+function isOpen(node: NodeView, picture: Picture): boolean {
+  const { startupTaints = [] } = picture.claimOf(node)?.spec ?? {};
+  return isUp(node) && !node.taints.some(taint => startupTaints.some(one => isSameTaint(one, taint)));
 }
 
 /** How many are still to be told that the claim's node is for them. Those whom that could not be told are not counted. */
