@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
+import { aProvider } from "../../test/builders.ts";
+import { ManualClock } from "../../test/kube/manual-clock.ts";
+import type { Resource } from "../api/meta.ts";
 import { ApiError } from "../api/status.ts";
-import { measuredWatches, unlisted, type Watched } from "./wire.ts";
+import { startFeeds } from "../control/feeds.ts";
+import type { KubeApi, WatchOptions } from "../control/ports.ts";
+import { ClusterPicture } from "../snapshot/cluster-picture.ts";
+import { measuredWatches, unlisted, type Watched, watching } from "./wire.ts";
 
 const watched = (resource: string, synced: boolean, lastError?: Error): Watched => ({
   resource,
@@ -35,6 +41,24 @@ test("kinds that the cluster does not have come with the way to get them", () =>
   expect(unlisted([watched("nodepools", false, absent)])).toBe(
     "Not listed yet: nodepools (404 page not found). Kinds that the cluster does not have: fettle crds | kubectl apply --server-side -f -.",
   );
+});
+
+test("news of nodes is taken in at once; of everything else more may come together", async () => {
+  const gatherMs = new Map<string, number | undefined>();
+  const watch = (resource: Resource, options: WatchOptions) => {
+    gatherMs.set(resource.plural, options.gatherMs);
+    return { close() {} };
+  };
+  const clock = new ManualClock();
+  const feed = watching({ watch } as unknown as KubeApi, clock, []);
+  const handlers = { changed() {}, nodeSeen() {}, isSearching: true };
+  const fed = startFeeds(feed, new ClusterPicture(aProvider()), handlers);
+  await clock.advance(0);
+  for (const kind of fed) kind.fed.stop();
+  expect(gatherMs.get("nodes")).toBe(0);
+  gatherMs.delete("nodes");
+  expect(gatherMs.size).toBeGreaterThan(10);
+  expect(new Set(gatherMs.values())).toEqual(new Set([200]));
 });
 
 test("watches are measured by their kind", () => {

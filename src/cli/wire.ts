@@ -1,6 +1,7 @@
 // Puts a controller together from its parts: the watches, the provider and the rules. The same for a real cluster and
 // for the one that `fettle up` serves.
 
+import type { Millis } from "../api/time.ts";
 import { type Controller, type ControllerOptions, startController } from "../control/controller.ts";
 import type { Clock, Feed, InstanceProvider, KubeApi } from "../control/ports.ts";
 import { isNotFound } from "../control/outcome.ts";
@@ -92,9 +93,18 @@ export function measuredWatches({ watches }: Pick<Wired, "watches">) {
   return watches.map(({ resource, fed }) => ({ resource, isSynced: fed.synced, ageMs: fed.ageMs() }));
 }
 
-function watching(api: KubeApi, clock: Clock, watches: Watched[]): Feed {
+/** How long events may wait that nobody is in a hurry for; most of them are of pods, or repeat what we wrote. */
+const gatherMs: Millis = 200;
+
+export function watching(api: KubeApi, clock: Clock, watches: Watched[]): Feed {
   return options => {
-    const fed = new Reflector({ api, clock, random: Math.random, ...options });
+    const fed = new Reflector({
+      api,
+      clock,
+      random: Math.random,
+      gatherMs: options.isUrgent ? 0 : gatherMs,
+      ...options,
+    });
     if (!options.isOptional) watches.push({ resource: options.resource.plural, fed });
     return fed;
   };

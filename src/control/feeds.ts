@@ -5,7 +5,6 @@ import { nodeActions } from "../api/node-action.ts";
 import { nodeClaims } from "../api/node-claim.ts";
 import { nodePools } from "../api/node-pool.ts";
 import { safetyPolicies } from "../api/safety-policy.ts";
-import type { Millis } from "../api/time.ts";
 import type { NodeSeen } from "../decide/correlated.ts";
 import type { Kind, View } from "../snapshot/kind.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
@@ -29,18 +28,17 @@ type Source = {
   readonly kind: Kind;
   readonly resource: Resource;
   readonly selection?: { readonly fieldSelector: string };
-  readonly gatherMs?: Millis;
+  readonly isUrgent?: boolean;
 };
 
 const sources: readonly Source[] = [
-  { kind: "node", resource: nodes },
+  { kind: "node", resource: nodes, isUrgent: true },
   { kind: "claim", resource: nodeClaims.resource },
   { kind: "pool", resource: nodePools.resource },
   { kind: "action", resource: nodeActions.resource },
   // There is one that counts.
   { kind: "safety-policy", resource: safetyPolicies.resource, selection: { fieldSelector: "metadata.name=default" } },
-  // Most of what comes, and nothing that is decided of a pod is in such a hurry.
-  { kind: "pod", resource: pods, gatherMs: 200 },
+  { kind: "pod", resource: pods },
   { kind: "disruption-budget", resource: disruptionBudgets },
   { kind: "attachment", resource: attachments },
   { kind: "volume-claim", resource: volumeClaims },
@@ -74,7 +72,7 @@ export function startFeeds(feed: Feed, picture: ClusterPicture, handlers: FeedHa
 type Start = {
   feed: Feed;
   picture: ClusterPicture;
-  options: Pick<Parameters<Feed>[0], "resource" | "selection" | "gatherMs">;
+  options: Pick<Parameters<Feed>[0], "resource" | "selection" | "isUrgent">;
   handlers: FeedHandlers;
 };
 

@@ -155,8 +155,8 @@ export type KubeApi = {
 export type Feed = <T>(options: {
   resource: Resource;
   selection?: Pick<ListOptions, "namespace" | "labelSelector" | "fieldSelector">;
-  /** As for a watch. */
-  gatherMs?: Millis;
+  /** Each event is wanted at once. Others may wait a moment, so that more of them come together. */
+  isUrgent?: boolean;
   /** Without it the process is ready all the same: whoever asked for it says what is missing. */
   isOptional?: boolean;
   /** Returning `previous` says that nothing of interest has changed: no handler is called. */
