@@ -120,6 +120,18 @@ describe("the status of a disruption budget", () => {
     expect(writeCount).toBe(1);
   });
 
+  test("expects more as soon as the first pod comes that its workload was scaled up for", async () => {
+    const box = new Box();
+    const set = workload(box, "replicasets.apps", "rs", { replicas: 2 });
+    for (const name of ["p1", "p2"]) addPod(box, name, { by: set });
+    await budget(box, { maxUnavailable: "50%" });
+    expect(counts(box)).toEqual([1, 2, 1, 2]);
+    box.patch({ resource: "replicasets.apps", namespace: "default", name: "rs" }, { spec: { replicas: 4 } });
+    addPod(box, "p3", { ready: false, by: set });
+    await box.clock.runFor(0);
+    expect(counts(box)).toEqual([0, 2, 2, 4]);
+  });
+
   test("expects what the Deployment above its ReplicaSets asks for, once", async () => {
     const box = new Box();
     const deployment = workload(box, "deployments.apps", "d", { replicas: 4 });

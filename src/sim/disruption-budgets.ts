@@ -47,8 +47,8 @@ export type Budget = KubeObject & {
 const labelsMax = 4096;
 
 /**
- * How long it waits to tell of pods that came, got ready or are gone: many do, one after the other, and nobody is harmed by a
- * word that allows too little. That fewer are healthy is told at once.
+ * How long it waits to tell of pods that got ready or are gone: many do, one after the other, and nobody is harmed by a word
+ * that allows too little. That fewer are healthy, or more are expected, is told at once.
  */
 const gatherMs = 2_000;
 
@@ -162,15 +162,13 @@ export class DisruptionBudgets {
     // Of a namespace's budgets nearly all have nothing to do with the pod, before or after.
     const asked = isRelabelled ? this.#budgetKeysOver(key, stored.labels) : [];
     for (const budgetKey of new Set([...known, ...asked])) {
-      const before = this.#healthyIn(budgetKey);
+      const { healthyCount = 0, size = 0 } = this.#trackedByKey.get(budgetKey)?.pods ?? {};
       this.#follow(budgetKey, key, pod);
-      if (this.#healthyIn(budgetKey) < before) this.#queue.add(budgetKey);
+      const after = this.#trackedByKey.get(budgetKey)?.pods;
+      const mayAllowLess = after !== undefined && (after.healthyCount < healthyCount || after.size > size);
+      if (mayAllowLess) this.#queue.add(budgetKey);
       else this.#gather(budgetKey);
     }
-  }
-
-  #healthyIn(budgetKey: string): number {
-    return this.#trackedByKey.get(budgetKey)?.pods.healthyCount ?? 0;
   }
 
   #gather(budgetKey: string): void {
