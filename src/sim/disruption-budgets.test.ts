@@ -81,25 +81,55 @@ describe("the status of a disruption budget", () => {
     await budget(box, { minAvailable: 1 });
     expect(counts(box)).toEqual([0, 1, 1, 1]);
     addPod(box, "p2");
-    await box.clock.runFor(1_000);
+    await box.clock.runFor(2_000);
     expect(counts(box)).toEqual([1, 2, 1, 2]);
     expect(status(box).conditions).toMatchObject([{ status: "True", reason: "SufficientPods" }]);
     setReady(box, "p2", false);
-    await box.clock.runFor(1_000);
+    // At once: nobody may be let go by what it said before.
+    await box.clock.runFor(0);
     expect(counts(box)).toEqual([0, 1, 1, 2]);
     expect(status(box).conditions).toMatchObject([{ status: "False", reason: "InsufficientPods" }]);
     box.send("delete", { ...pods, name: "p1" });
-    await box.clock.runFor(1_000);
+    await box.clock.runFor(2_000);
     expect(counts(box)).toEqual([0, 0, 1, 2]);
     box.send("delete", { ...pods, name: "p1" }, { body: { gracePeriodSeconds: 0 } });
-    await box.clock.runFor(1_000);
+    await box.clock.runFor(2_000);
     expect(counts(box)).toEqual([0, 0, 1, 1]);
     box.patch({ ...pods, name: "p2" }, { metadata: { labels: { app: "other" } } });
-    await box.clock.runFor(1_000);
+    await box.clock.runFor(2_000);
     expect(counts(box)).toEqual([0, 0, 1, 0]);
     box.patch({ ...pods, name: "p2" }, { metadata: { labels: { app: "web" } } });
-    await box.clock.runFor(1_000);
+    await box.clock.runFor(2_000);
     expect(counts(box)).toEqual([0, 0, 1, 1]);
+  });
+
+  test("is told once of pods that get ready one after the other", async () => {
+    const box = new Box();
+    for (let i = 0; i < 10; i++) addPod(box, `p${i}`, { ready: false });
+    await budget(box, { minAvailable: 1 });
+    let writeCount = 0;
+    box.server.store.onChange(({ name }) => {
+      if (name === budgets.resource) writeCount++;
+    });
+    for (let i = 0; i < 10; i++) {
+      setReady(box, `p${i}`, true);
+      await box.clock.runFor(100);
+    }
+    await box.clock.runFor(2_000);
+    expect(counts(box)).toEqual([9, 10, 1, 10]);
+    expect(writeCount).toBe(1);
+  });
+
+  test("expects more as soon as the first pod comes that its workload was scaled up for", async () => {
+    const box = new Box();
+    const set = workload(box, "replicasets.apps", "rs", { replicas: 2 });
+    for (const name of ["p1", "p2"]) addPod(box, name, { by: set });
+    await budget(box, { maxUnavailable: "50%" });
+    expect(counts(box)).toEqual([1, 2, 1, 2]);
+    box.patch({ resource: "replicasets.apps", namespace: "default", name: "rs" }, { spec: { replicas: 4 } });
+    addPod(box, "p3", { ready: false, by: set });
+    await box.clock.runFor(0);
+    expect(counts(box)).toEqual([0, 2, 2, 4]);
   });
 
   test("expects what the Deployment above its ReplicaSets asks for, once", async () => {
@@ -174,13 +204,13 @@ describe("the status of a disruption budget", () => {
     addPod(box, "p1");
     box.create(budgets, other);
     addPod(box, "p2");
-    await box.clock.runFor(1_000);
+    await box.clock.runFor(2_000);
     expect([expected("a"), expected("b")]).toEqual([2, 2]);
     box.create({ resource: "namespaces" }, { metadata: { name: "elsewhere" } });
     box.create({ ...pods, namespace: "elsewhere" }, pod("p3", { labels: { app: "web" } }));
     box.patch(b, { spec: { selector: { matchLabels: { app: "other" } } } });
     addPod(box, "p4");
-    await box.clock.runFor(1_000);
+    await box.clock.runFor(2_000);
     expect([expected("a"), expected("b")]).toEqual([3, 0]);
   });
 

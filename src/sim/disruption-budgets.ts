@@ -46,6 +46,12 @@ export type Budget = KubeObject & {
 /** How many different sets of labels are remembered. */
 const labelsMax = 4096;
 
+/**
+ * How long it waits to tell of pods that got ready or are gone: many do, one after the other, and nobody is harmed by a word
+ * that allows too little. That fewer are healthy, or more are expected, is told at once.
+ */
+const gatherMs = 2_000;
+
 /** How long an evicted pod may take to be deleted before it counts as healthy again. */
 const deletionTimeoutMs = 2 * 60_000;
 
@@ -97,6 +103,8 @@ export class DisruptionBudgets {
   readonly #budgetKeysByPod = new Map<string, Set<string>>();
   /** Which budgets select pods with these labels, until some budget selects others: a workload's pods are alike. */
   readonly #budgetKeysByLabels = new Map<string, readonly string[]>();
+  /** Those that are counted again in a moment. */
+  readonly #gathering = new Set<string>();
   #isSaving = false;
 
   constructor(backend: Backend) {
@@ -154,9 +162,22 @@ export class DisruptionBudgets {
     // Of a namespace's budgets nearly all have nothing to do with the pod, before or after.
     const asked = isRelabelled ? this.#budgetKeysOver(key, stored.labels) : [];
     for (const budgetKey of new Set([...known, ...asked])) {
+      const { healthyCount = 0, size = 0 } = this.#trackedByKey.get(budgetKey)?.pods ?? {};
       this.#follow(budgetKey, key, pod);
-      this.#queue.add(budgetKey);
+      const after = this.#trackedByKey.get(budgetKey)?.pods;
+      const mayAllowLess = after !== undefined && (after.healthyCount < healthyCount || after.size > size);
+      if (mayAllowLess) this.#queue.add(budgetKey);
+      else this.#gather(budgetKey);
     }
+  }
+
+  #gather(budgetKey: string): void {
+    if (this.#gathering.has(budgetKey)) return;
+    this.#gathering.add(budgetKey);
+    this.#backend.clock.after(gatherMs, () => {
+      this.#gathering.delete(budgetKey);
+      this.#queue.add(budgetKey);
+    });
   }
 
   #budgetKeysOver(podKey: string, labels: Texts | undefined): readonly string[] {

@@ -34,9 +34,9 @@ export function nodesUnder(picture: IndexedPicture, { before, after }: Change<Di
   return isOverEtcd ? [...subjects, "cluster"] : subjects;
 }
 
-// Whether a node may be due by our own choice, which alone asks for budgets: one of a pool with `replicas` only by drift or
-// age, and of age it is asked when that comes.
-function mayBeChosen(picture: IndexedPicture, nodeName: string): boolean {
+// Whether a node may be due by our own choice, which alone asks for budgets and for pods that stay: one of a pool with
+// `replicas` only by drift or age, and of age it is asked when that comes.
+export function mayBeChosen(picture: IndexedPicture, nodeName: string): boolean {
   const node = picture.node(nodeName);
   if (node === undefined) return false;
   if (picture.actionsOn(node.uid).length > 0) return true;

@@ -30,7 +30,11 @@ const world: WorldOptions = {
     aClaim("n", { pool: "p", stage: "new" }),
   ],
   nodes: [aNode("a"), aNode("b"), aNode("c"), aNode("h"), aNode("u", { providerID: "" })],
-  pods: [aPod("web", { on: "a", volumeClaims: ["data"] }), aPod("web", { on: "b", namespace: "other" })],
+  pods: [
+    aPod("web", { on: "a", volumeClaims: ["data"] }),
+    aPod("web", { on: "b", namespace: "other" }),
+    aPod("api", { on: "c", namespace: "other" }),
+  ],
   actions: [anAction("going", { node: "a", spec: { nodePool: "p" } })],
   budgets: [aBudget("web")],
   attachments: [anAttachment("v", { on: "b" })],
@@ -153,7 +157,21 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
     p => p.put("claim", aClaim("x", { providerID: "test:///c" })),
     ["claim/x", "claim/c", "node/c", "cluster"],
   ],
-  ["a pod: its node and the claim", p => p.put("pod", aPod("new", { on: "b" })), ["claim/b", "node/b"]],
+  ["a pod: its node and the claim", p => p.put("pod", aPod("new", { on: "c" })), ["claim/c", "node/c"]],
+  [
+    "a pod where a pool has replicas: the claim, and not the node, which nobody would choose for its pods",
+    p => p.put("pod", aPod("new", { on: "b" })),
+    ["claim/b"],
+  ],
+  [
+    "the same on one that has drifted: the node too",
+    p => {
+      p.put("claim", aClaim("b", { pool: "p", conditions: [aCondition("Drifted", "True")] }));
+      p.takeDirty();
+      p.put("pod", aPod("new", { on: "b" }));
+    },
+    ["claim/b", "node/b"],
+  ],
   [
     "what a pod asks for: the claim of its node, and not the node, which it does not hold by that",
     p => p.put("pod", { ...(p.pod("default", "web") ?? aPod("web")), volumeClaims: ["other"] }),
@@ -161,8 +179,8 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   ],
   [
     "a pod that gets ready: the node, and not its claim",
-    p => p.put("pod", { ...aPod("web", { on: "b", namespace: "other" }), isReady: false }),
-    ["node/b"],
+    p => p.put("pod", { ...aPod("api", { on: "c", namespace: "other" }), isReady: false }),
+    ["node/c"],
   ],
   [
     "the same on a node that is going: its claim too",
@@ -171,13 +189,13 @@ const cases: [string, (picture: ClusterPicture) => void, Subject[]][] = [
   ],
   [
     "a pod that has ended: node and claim",
-    p => p.put("pod", aPod("web", { on: "b", namespace: "other", phase: "Succeeded" })),
-    ["claim/b", "node/b"],
+    p => p.put("pod", aPod("api", { on: "c", namespace: "other", phase: "Succeeded" })),
+    ["claim/c", "node/c"],
   ],
   [
     "a pod that is being deleted: node and claim",
-    p => p.put("pod", aPod("web", { on: "b", namespace: "other", deletionAt: at("1m") })),
-    ["claim/b", "node/b"],
+    p => p.put("pod", aPod("api", { on: "c", namespace: "other", deletionAt: at("1m") })),
+    ["claim/c", "node/c"],
   ],
   ["a pod that nobody has placed: nobody", p => p.put("pod", aPod("new")), []],
   ["a pod on a node without a claim: nobody", p => p.put("pod", aPod("new", { on: "u" })), []],
@@ -365,7 +383,7 @@ describe("who is looked at again after", () => {
 
 describe("while a pool has more claims than replicas, it is looked at again after", () => {
   test.each<[string, (picture: ClusterPicture) => void, Subject[]]>([
-    ["a pod on its nodes", p => p.put("pod", aPod("new", { on: "b" })), ["claim/b", "node/b", "pool/p"]],
+    ["a pod on its nodes", p => p.put("pod", aPod("new", { on: "b" })), ["claim/b", "pool/p"]],
     ["a taint of a node", p => p.put("node", aNode("b", { isCordoned: true })), ["node/b", "claim/b", "pool/p"]],
     [
       "any change of a claim",

@@ -4,7 +4,7 @@
 import { isEqual } from "../api/schema/correlate.ts";
 import { nodeOfLease } from "../api/node-health-check-contract.ts";
 import { doNotRepairKey, launchRecordKey } from "../api/well-known.ts";
-import { nodesUnder } from "./budget-reads.ts";
+import { mayBeChosen, nodesUnder } from "./budget-reads.ts";
 import { isOfEtcd } from "./etcd.ts";
 import type { IndexedPicture } from "./indexed-picture.ts";
 import type { Kind, View } from "./kind.ts";
@@ -143,8 +143,7 @@ function* byPod(picture: IndexedPicture, change: Change<PodView>): Subjects {
       if (isOnItsWay || claim.deletingSince !== undefined || isSeenByClaim(change)) yield claimSubject(claim);
       yield* surplusOf(picture, claim);
     }
-    const isConcerned = claims.length > 0 || isOnItsWay;
-    if (isConcerned && isSeenByDisruption(change)) yield `node/${nodeName}`;
+    if (mayBeChosen(picture, nodeName) && isSeenByDisruption(change)) yield `node/${nodeName}`;
   }
   // Whether a member of etcd serves may hold what is asked for its node, or free it.
   if (states(change).some(isOfEtcd) && isSeenByDisruption(change)) yield "cluster";

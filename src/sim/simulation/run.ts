@@ -110,7 +110,8 @@ class Run {
       this.#deaths.changed(change);
     });
     const api = new InProcessApi(this.#server, clock);
-    this.#world = world({ api, clock, random: this.#chance(5) });
+    // Nobody is there to read Events.
+    this.#world = world({ api, clock, random: this.#chance(5), options: { recordsEvents: false } });
     machines({ api, clock, kubelets: this.#world.kubelets, seed: this.#seed });
     const start = (process: Process, leadership: Leadership) => this.#start(process, leadership);
     this.#processes = new Processes({ clock, start, tell: (event, message) => this.#tell(event, message) });

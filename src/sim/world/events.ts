@@ -1,4 +1,5 @@
-// Events that the controllers of the box record: few, and each about something that a person would ask about.
+// Events that the controllers of the box record: few, and each about something that a person would ask about. Where nobody
+// can ask, in a simulation, they are not recorded at all: those of the scheduler would be one write in eight.
 
 import type { KubeObject, Manifest } from "../../api/meta.ts";
 import { ApiError } from "../../api/status.ts";
@@ -8,20 +9,22 @@ import { eventResource } from "./resources.ts";
 
 export type Told = { type: "Normal" | "Warning"; reason: string; message: string; component: string };
 
+export type RecordEvent = (about: KubeObject, told: Told) => Promise<void>;
+
 /** Best effort, as everywhere in Kubernetes: an event that cannot be written keeps nobody from its work. */
-export async function recordEvent(
-  recorder: { api: KubeApi; clock: Clock },
-  about: KubeObject,
-  told: Told,
-): Promise<void> {
-  const event = eventOf(about, told, recorder.clock.now());
-  const { namespace = "" } = event.metadata;
-  try {
-    await recorder.api.create(eventResource, { namespace }, event);
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-  }
+export function recorder(api: KubeApi, clock: Clock): RecordEvent {
+  return async (about, told) => {
+    const event = eventOf(about, told, clock.now());
+    const { namespace = "" } = event.metadata;
+    try {
+      await api.create(eventResource, { namespace }, event);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+  };
 }
+
+export const unrecorded: RecordEvent = async () => {};
 
 function eventOf(about: KubeObject, { type, reason, message, component }: Told, now: number): Manifest {
   const { apiVersion, kind, metadata } = about;

@@ -7,10 +7,9 @@ import { deepEqual } from "../json-value.ts";
 import { timestamp } from "../object-meta.ts";
 import { isComputed, leaseNamespace, renewedAt } from "./beats.ts";
 import { conditionOf, withTransition } from "./conditions.ts";
-import { recordEvent } from "./events.ts";
 import type { Change } from "./mirror.ts";
 import { type Condition, isActive, type Lease, type Node } from "./objects.ts";
-import type { NodePicture } from "./picture.ts";
+import type { Picture } from "./picture.ts";
 import { unschedulableTaint } from "./node-fit.ts";
 import { type Failed, Worker } from "./worker.ts";
 import { ZonePace } from "./zone-pace.ts";
@@ -36,14 +35,14 @@ const evictingKeys = new Set(["node.kubernetes.io/not-ready", "node.kubernetes.i
 export type NodeLifecycleOptions = { failed?: Failed };
 
 export class NodeLifecycle {
-  readonly #picture: NodePicture;
+  readonly #picture: Picture;
   readonly #clock: Clock;
   readonly #worker: Worker;
   readonly #pace: ZonePace;
   /** Ready as we last saw it: pods are told once, when it ends. */
   readonly #readyByName = new Map<string, string>();
 
-  constructor(picture: NodePicture, { failed }: NodeLifecycleOptions = {}) {
+  constructor(picture: Picture, { failed }: NodeLifecycleOptions = {}) {
     this.#picture = picture;
     this.#clock = picture.clock;
     const sync = (name: string) => this.#sync(name);
@@ -116,7 +115,7 @@ export class NodeLifecycle {
     this.#readyByName.set(name, status);
     if (before !== "True" || status === "True") return;
     const message = `Node ${name} status is now: NodeNotReady`;
-    await recordEvent(this.#picture, node, { type: "Normal", reason: "NodeNotReady", message, component });
+    await this.#picture.record(node, { type: "Normal", reason: "NodeNotReady", message, component });
     for (const pod of this.#picture.podsByNode.of(name)) {
       const ready = conditionOf(pod, "Ready");
       if (!isActive(pod) || ready?.status !== "True") continue;

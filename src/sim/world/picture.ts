@@ -2,6 +2,7 @@
 
 import type { KubeObject, Resource } from "../../api/meta.ts";
 import type { Clock, KubeApi } from "../../control/ports.ts";
+import { type RecordEvent, recorder } from "./events.ts";
 import { Grouping } from "./grouping.ts";
 import { Mirror } from "./mirror.ts";
 import {
@@ -49,6 +50,7 @@ export type Picture = NodePicture & {
   jobs: Mirror<Job>;
   podsByController: Grouping<Pod>;
   replicaSetsByController: Grouping<ReplicaSet>;
+  record: RecordEvent;
 };
 
 export function nodePicture(api: KubeApi, clock: Clock): NodePicture {
@@ -62,7 +64,7 @@ export function nodePicture(api: KubeApi, clock: Clock): NodePicture {
   return { api, clock, ...mirrors, podsByNode, ...together(Object.values(mirrors)) };
 }
 
-export function picture(api: KubeApi, clock: Clock): Picture {
+export function picture(api: KubeApi, clock: Clock, record = recorder(api, clock)): Picture {
   const nodes = nodePicture(api, clock);
   const mirror = <T extends KubeObject>(resource: Resource) => new Mirror<T>({ api, clock, resource });
   const mirrors = {
@@ -79,6 +81,7 @@ export function picture(api: KubeApi, clock: Clock): Picture {
     ...mirrors,
     podsByController: new Grouping(nodes.pods, byController),
     replicaSetsByController: new Grouping(mirrors.replicaSets, byController),
+    record,
     ...together([nodes, ...Object.values(mirrors)]),
   };
 }

@@ -10,8 +10,8 @@ import { type ControllerOptions, controllerWorker } from "./workload-controller.
 import type { Worker } from "./worker.ts";
 
 const burst = 500;
-/** How long its counts are gathered: a pod that goes, one in its place, and that one ready are told together. */
-const tellMs = 2000;
+/** How long its counts are gathered, unless all are there before: of a pod that goes and one in its place nothing is told. */
+const tellMs = 5000;
 const deletionCost = "controller.kubernetes.io/pod-deletion-cost";
 
 export function replicaSetController(picture: Picture, options: ControllerOptions = {}): Worker {
@@ -30,9 +30,9 @@ export function replicaSetController(picture: Picture, options: ControllerOption
 class Untold {
   readonly #sinceByUid = new Map<string, number>();
 
-  /** When its status is to be written: at once if something new is asked of it. */
-  tellAt({ metadata, status }: ReplicaSet, now: number): number {
-    if (status.observedGeneration !== metadata.generation) return now;
+  /** When its status is to be written: at once if something new is asked of it, or is done. */
+  tellAt({ metadata, spec, status }: ReplicaSet, next: ReplicaSet["status"], now: number): number {
+    if (status.observedGeneration !== metadata.generation || isComplete(next, spec.replicas ?? 1)) return now;
     const since = this.#sinceByUid.get(metadata.uid) ?? now;
     this.#sinceByUid.set(metadata.uid, since);
     return since + tellMs;
@@ -50,11 +50,18 @@ async function syncReplicaSet(picture: Picture, replicaSet: ReplicaSet, untold: 
   const all = picture.podsByController.of(uid);
   const { status, wakeAt } = statusOf(replicaSet, all, now);
   const isTold = deepEqual(status, replicaSet.status);
-  const tellAt = isTold ? now : untold.tellAt(replicaSet, now);
+  const tellAt = isTold ? now : untold.tellAt(replicaSet, status, now);
   if (tellAt > now) return Math.min(tellAt, wakeAt ?? tellAt);
   untold.forget(replicaSet);
   if (!isTold) await picture.replicaSets.updateStatus(replicaSet, status);
   return wakeAt;
+}
+
+function isComplete(
+  { replicas, availableReplicas = 0, terminatingReplicas }: ReplicaSet["status"],
+  asked: number,
+): boolean {
+  return replicas === asked && availableReplicas === asked && terminatingReplicas === 0;
 }
 
 async function scale({ pods, podsByController }: Picture, replicaSet: ReplicaSet): Promise<void> {

@@ -5,7 +5,6 @@
 
 import type { Clock } from "../../control/ports.ts";
 import { conditionOf, type Verdict, withTransition } from "./conditions.ts";
-import { recordEvent } from "./events.ts";
 import { JudgedRooms } from "./judged-rooms.ts";
 import { type Change, isNotFound } from "./mirror.ts";
 import { type Placed, placed, placeOf, type Room, Rooms } from "./node-room.ts";
@@ -191,7 +190,7 @@ export class Scheduler {
     const status = { conditions: [condition], ...(isNamed ? { nominatedNodeName: null } : {}) };
     const body = { metadata: { uid: pod.metadata.uid }, status };
     await this.#picture.pods.patch(pod, { type: "strategic", body }, { subresource: "status" });
-    await recordEvent(this.#picture, pod, {
+    await this.#picture.record(pod, {
       type: "Warning",
       reason: "FailedScheduling",
       message,

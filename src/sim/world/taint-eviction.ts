@@ -4,9 +4,8 @@
 import { type Taint, tolerates } from "../../api/taint.ts";
 import type { Clock } from "../../control/ports.ts";
 import { timestamp } from "../object-meta.ts";
-import { recordEvent } from "./events.ts";
 import { isDeleting, keyOf, type Node, type Pod } from "./objects.ts";
-import type { NodePicture } from "./picture.ts";
+import type { Picture } from "./picture.ts";
 import { type Failed, Worker } from "./worker.ts";
 
 const component = "taint-eviction-controller";
@@ -14,13 +13,13 @@ const component = "taint-eviction-controller";
 export type TaintEvictionOptions = { failed?: Failed };
 
 export class TaintEviction {
-  readonly #picture: NodePicture;
+  readonly #picture: Picture;
   readonly #clock: Clock;
   readonly #worker: Worker;
   /** Since when a pod is on borrowed time. */
   readonly #sinceByUid = new Map<string, number>();
 
-  constructor(picture: NodePicture, { failed }: TaintEvictionOptions = {}) {
+  constructor(picture: Picture, { failed }: TaintEvictionOptions = {}) {
     this.#picture = picture;
     this.#clock = picture.clock;
     const sync = (key: string) => this.#sync(key);
@@ -71,7 +70,7 @@ export class TaintEviction {
     };
     const { name, namespace, uid } = pod.metadata;
     const message = `Marking for deletion Pod ${namespace}/${name}`;
-    await recordEvent(this.#picture, pod, { type: "Normal", reason: "TaintManagerEviction", message, component });
+    await this.#picture.record(pod, { type: "Normal", reason: "TaintManagerEviction", message, component });
     const body = { metadata: { uid }, status: { conditions: [condition] } };
     const marked = await this.#picture.pods.patch(pod, { type: "strategic", body }, { subresource: "status" });
     await this.#picture.pods.delete(marked);
@@ -95,7 +94,7 @@ function noExecute({ spec }: Node): Taint[] {
   return (spec.taints ?? []).filter(({ effect }) => effect === "NoExecute");
 }
 
-function noExecuteOf({ nodes }: NodePicture, { spec }: Pod): Taint[] {
+function noExecuteOf({ nodes }: Picture, { spec }: Pod): Taint[] {
   const node = nodes.get(spec.nodeName ?? "");
   return node === undefined ? [] : noExecute(node);
 }

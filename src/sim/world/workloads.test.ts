@@ -148,7 +148,7 @@ describe("a deployment", () => {
 });
 
 test("a replica set replaces a pod at once, and tells nothing where all is as before when it would", async () => {
-  const box = new LivingBox({ times: { start: [1000, 1000], stop: [500, 500] } });
+  const box = new LivingBox({ times: { start: [3000, 3000], stop: [2000, 2000] } });
   box.join("node-0");
   await box.run(10);
   await box.create(deploymentResource, { metadata: { name: "web" }, spec: spec("web", { replicas: 4 }) });
@@ -158,7 +158,7 @@ test("a replica set replaces a pod at once, and tells nothing where all is as be
   await box.delete(podResource, first?.metadata.name ?? "");
   await box.run(0.2);
   expect((await box.list<Pod>(podResource)).filter(isActive)).toHaveLength(4);
-  await box.run(1.5);
+  await box.run(3.5);
   expect((await box.list<Pod>(podResource)).filter(isReady)).toHaveLength(4);
   await box.run(30);
   // All is as it was, so that nothing is to be told at all.
@@ -173,7 +173,7 @@ test("a replica set that has fewer pods ready than it says tells so within secon
   const status = async () => (await box.list<ReplicaSet>(replicaSetResource))[0]?.status;
   expect(await status()).toMatchObject({ replicas: 4, readyReplicas: 4 });
   box.world.kubelets.halt("node-0");
-  await box.run(55);
+  await box.run(58);
   const ready = (await box.list<Pod>(podResource)).filter(isReady).length;
   expect(ready).toBeLessThan(4);
   expect(await status()).toMatchObject({ replicas: 4, readyReplicas: ready });

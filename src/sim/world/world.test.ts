@@ -50,6 +50,20 @@ test("the same seed gives the same journal, byte for byte", async () => {
   expect(one.journal.join("\n")).not.toBe(other.journal.join("\n"));
 });
 
+test.each([
+  ["where nobody reads Events: made, refused, bound, running", false, ["pods", "pods", "pods", "pods"]],
+  ["beside that an Event where somebody may", true, ["pods", "pods", "events", "pods", "pods"]],
+])("a pod that waits for its node is written, %s", async (_, recordsEvents, expected) => {
+  const box = new LivingBox({ recordsEvents });
+  await box.create(podResource, { metadata: { name: "web" }, spec: { containers: [container] } });
+  await box.run(5);
+  box.join("a");
+  await box.run(20);
+  expect(isReady(await box.get<Pod>(podResource, "web"))).toBe(true);
+  const written = box.journal.map(line => line.split(" ")[2]).filter(name => name === "pods" || name === "events");
+  expect(written).toEqual(expected);
+});
+
 test("beats that are only computed change nothing else: the journal is that of kubelets that write them", async () => {
   const [computed, written] = [await story({ seed: 3, beats: "computed" }), await story({ seed: 3, beats: "written" })];
   expect(written.journal.length).toBeGreaterThan(computed.journal.length + 300);

@@ -5,6 +5,7 @@ import type { Clock, KubeApi } from "../../control/ports.ts";
 import type { Random } from "../random.ts";
 import { daemonSetController } from "./daemon-set.ts";
 import { deploymentController } from "./deployment.ts";
+import { unrecorded } from "./events.ts";
 import { jobController } from "./job.ts";
 import { type KubeletOptions, Kubelets } from "./kubelets.ts";
 import { NodeLifecycle } from "./node-lifecycle.ts";
@@ -18,6 +19,8 @@ import type { Failed } from "./worker.ts";
 
 export type WorldOptions = Partial<Pick<KubeletOptions, "beats" | "times">> &
   Pick<PodCollectorOptions, "endedMax"> & {
+    /** Whether its controllers record Events. Default: they do. */
+    recordsEvents?: boolean;
     /** Told of every write that failed; it is tried again in any case. */
     failed?: Failed;
   };
@@ -32,9 +35,9 @@ export type World = {
 export type WorldParts = { api: KubeApi; clock: Clock; random: Random; options?: WorldOptions };
 
 export function world({ api, clock, random, options = {} }: WorldParts): World {
-  const { beats = "computed", times, endedMax, failed } = options;
+  const { beats = "computed", times, endedMax, recordsEvents = true, failed } = options;
   const telling = failed === undefined ? {} : { failed };
-  const picture = pictureOf(api, clock);
+  const picture = recordsEvents ? pictureOf(api, clock) : pictureOf(api, clock, unrecorded);
   const kubelets = new Kubelets(picture, random, { beats, ...(times && { times }), ...telling });
   const controllers = [
     kubelets,
