@@ -15,6 +15,7 @@ import { nodes, pods } from "../src/control/resources.ts";
 import { LeaseLooks } from "../src/control/lease-looks.ts";
 import { RecentReads } from "../src/control/recent-reads.ts";
 import { Searches } from "../src/control/searches.ts";
+import { StartLooks } from "../src/control/start-looks.ts";
 import type { Command, Outcome, Settings } from "../src/decide/decision.ts";
 import { ApiServer } from "../src/sim/api-server.ts";
 import { VirtualClock } from "../src/sim/clock.ts";
@@ -62,6 +63,9 @@ export class EmbeddedExecution {
   readonly abort = new AbortController();
   readonly leaseLooks = new LeaseLooks();
   readonly recentReads = new RecentReads(this.clock);
+  /** What will begin next. */
+  inLine: readonly Command[] = [];
+  readonly startLooks: StartLooks;
   isInTerm = true;
   /** As the turns would judge; absent: by somebody who remembers nothing. */
   remembering: Execution["remembering"];
@@ -77,6 +81,7 @@ export class EmbeddedExecution {
     this.server = new InProcessApi(server, clock);
     this.provider = scriptedProvider(provider);
     this.picture = new ClusterPicture(this.provider.view);
+    this.startLooks = new StartLooks({ clock, picture: this.picture, next: () => this.inLine });
   }
 
   async execute(command: Command): Promise<Outcome> {
@@ -84,7 +89,7 @@ export class EmbeddedExecution {
     const guard = { signal: this.abort.signal, isInTerm: () => this.isInTerm };
     const api = guardedApi(this.#observed(), guard);
     const searches = new Searches(picture);
-    const { leaseLooks, recentReads, remembering } = this;
+    const { leaseLooks, recentReads, startLooks, remembering } = this;
     const provider = guardedProvider(this.provider, guard);
     return this.settle(
       execute(command, {
@@ -97,6 +102,7 @@ export class EmbeddedExecution {
         searches,
         leaseLooks,
         recentReads,
+        startLooks,
         ...(remembering === undefined ? {} : { remembering }),
         signal: this.abort.signal,
       }),

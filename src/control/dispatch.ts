@@ -27,6 +27,7 @@ import type { Clock, InstanceProvider, KubeApi } from "./ports.ts";
 import { RecentReads } from "./recent-reads.ts";
 import { Searches } from "./searches.ts";
 import type { Standing } from "./standing.ts";
+import { aheadMax, StartLooks } from "./start-looks.ts";
 
 type DispatchOptions = {
   readonly api: KubeApi;
@@ -62,12 +63,14 @@ export class Dispatch {
   readonly #searches: Searches;
   readonly #leaseLooks = new LeaseLooks();
   readonly #recentReads: RecentReads;
+  readonly #startLooks: StartLooks;
 
   constructor(options: DispatchOptions) {
     this.#options = options;
     this.#searches = new Searches(options.picture);
     this.#recentReads = new RecentReads(options.clock);
-    const { clock, random, leadership } = options;
+    const { clock, random, leadership, picture } = options;
+    this.#startLooks = new StartLooks({ clock, picture, next: () => this.lanes.next(aheadMax) });
     this.lanes = new Lanes({
       clock,
       random,
@@ -212,6 +215,7 @@ export class Dispatch {
       searches: this.#searches,
       leaseLooks: this.#leaseLooks,
       recentReads: this.#recentReads,
+      startLooks: this.#startLooks,
       remembering,
     };
     return execute(command, { api: guardedApi(api, guard), provider: guardedProvider(provider, guard), ...parts });

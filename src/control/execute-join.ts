@@ -18,7 +18,7 @@ export async function joinAction(
   const reason = command.spec?.joined?.at(-1);
   const action = picture.action(name);
   if (action?.uid !== uid || reason === undefined) throw new Stale(`NodeAction ${name} has changed.`);
-  const live = seen(await readLive(action.spec, execution), execution);
+  const live = seen(await readLive(action, execution), execution);
   const why = doubtOf(reason, live, { picture, now: clock.now(), settings, epoch });
   const lane = joinLane(name);
   if (why === undefined) {

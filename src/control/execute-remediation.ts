@@ -30,7 +30,7 @@ export async function createRemediation(command: Of<"create-remediation">, execu
   const action = seenAction(command.action, execution);
   const { phase } = action.status;
   if (isOver(phase) || phase === "DryRun" || action.spec.dryRun) return alreadySo;
-  const live = await readLive(action.spec, execution, { withLease: isToldByLease(action.spec) });
+  const live = await readLive(action, execution, { withLease: isToldByLease(action.spec) });
   if (action.status.startedAt !== undefined || isStepOn(action, execution)) {
     const why = recovered(action, live, execution);
     if (why !== undefined) return { result: "retry", reason: "Doubtful", message: why, afterMs: doubtedMs };

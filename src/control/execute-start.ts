@@ -2,7 +2,7 @@
 // deleted, over the very version that was judged, or the boot id written that a reboot will change. Each step finds out
 // whether it was done before, so that whoever is killed in between is followed by somebody who goes on.
 
-import type { KubeObject, Resource } from "../api/meta.ts";
+import type { KubeObject } from "../api/meta.ts";
 import { finalPhases, type NodeActionSpec, type Phase } from "../api/node-action.ts";
 import { nodeClaims } from "../api/node-claim.ts";
 import { formatTime, type Instant, parseTime } from "../api/time.ts";
@@ -10,7 +10,6 @@ import { terminationTimestampKey } from "../api/well-known.ts";
 import { stillHolds } from "../decide/actions.ts";
 import type { Command, Outcome, Target } from "../decide/decision.ts";
 import type { Live as Seen } from "../decide/evidence.ts";
-import { projectNode } from "../snapshot/project-node.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 import { reasonsOf } from "../decide/ledger.ts";
 import { lookUpInstance } from "./execute-instance.ts";
@@ -19,8 +18,8 @@ import { readAction, writeProgress } from "./execute-action.ts";
 import { alreadySo, done, type Execution, sawDeletion } from "./execution.ts";
 import { isNotFound, Stale } from "./outcome.ts";
 import { patchBound } from "./patch.ts";
-import type { ObjectKey } from "./ports.ts";
-import { leases, nodes } from "./resources.ts";
+import type { GuardedApi } from "./guard.ts";
+import { leases } from "./resources.ts";
 
 type Lease = KubeObject & { spec?: { renewTime?: string } };
 type Live = { node: NodeView | undefined; claim: ClaimView | undefined; lease: Lease | undefined };
@@ -34,7 +33,7 @@ export async function startAction(
   // A remediation is begun by the rule that asks for it, with its object (execute-remediation.ts).
   const isNotOurs = action.spec.method === "Remediate";
   if (isNotOurs || isOver(phase) || phase === "DryRun" || action.spec.dryRun) return alreadySo;
-  const live = await readLive(action.spec, execution);
+  const live = await readLive(action, execution);
   // Its deletion is what we were about to ask for: a start that was cut short, or somebody who was quicker.
   const isDeleting = action.spec.method === "Terminate" && live.claim?.deletingSince !== undefined;
   const asked = isDeleting ? done : await askProvider(action.spec, live, execution);
@@ -135,21 +134,16 @@ async function askProvider(spec: NodeActionSpec, { claim }: Live, execution: Exe
 
 /** Without the lease where it has no say. */
 export async function readLive(
-  spec: NodeActionSpec,
+  action: Pick<ActionView, "uid" | "spec">,
   execution: Execution,
   { withLease = true }: { withLease?: boolean } = {},
 ): Promise<Live> {
-  const read = <T extends KubeObject>(resource: Resource, key: ObjectKey) =>
-    execution.api.get<T>(resource, key).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    });
-  const { picture } = execution;
-  const [raw, lease] = await Promise.all([
-    read<KubeObject>(nodes, { name: spec.node.name }),
-    withLease ? read<Lease>(leases, { namespace: "kube-node-lease", name: spec.node.name }) : undefined,
+  const { picture, startLooks, api } = execution;
+  const { spec } = action;
+  const [node, lease] = await Promise.all([
+    startLooks.node(action, api),
+    withLease ? readLease(spec.node.name, api) : undefined,
   ]);
-  const node = raw && projectNode(raw, undefined);
   if (node !== undefined) picture.wrote("node", node, node.resourceVersion);
   // The claim need not be read: what is done to it is done to the version that was judged, or not at all.
   const claim = spec.claim === undefined ? undefined : picture.claim(spec.claim.name);
@@ -159,6 +153,15 @@ export async function readLive(
     claim: claim?.uid === spec.claim?.uid ? claim : undefined,
     lease,
   };
+}
+
+async function readLease(nodeName: string, api: GuardedApi): Promise<Lease | undefined> {
+  try {
+    return await api.get<Lease>(leases, { namespace: "kube-node-lease", name: nodeName });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    return undefined;
+  }
 }
 
 async function deleteClaim(spec: NodeActionSpec, claim: ClaimView, execution: Execution): Promise<void> {

@@ -13,6 +13,7 @@ import type { Clock } from "./ports.ts";
 import type { LeaseLooks } from "./lease-looks.ts";
 import type { RecentReads } from "./recent-reads.ts";
 import type { Searches } from "./searches.ts";
+import type { StartLooks } from "./start-looks.ts";
 
 export type Execution = {
   readonly api: GuardedApi;
@@ -25,6 +26,7 @@ export type Execution = {
   readonly searches: Searches;
   readonly leaseLooks: LeaseLooks;
   readonly recentReads: RecentReads;
+  readonly startLooks: StartLooks;
   /** With what the turns remember and what holds their starts. Absent: by somebody who has seen nothing before. */
   readonly remembering?: (context: Context) => Context;
   /** Of the command's time-out. */

@@ -193,6 +193,11 @@ export class Lanes {
     return taken;
   }
 
+  /** What is first in line. */
+  next(countMax: number): Command[] {
+    return this.#line.slice(0, countMax).map(({ errand }) => errand.command);
+  }
+
   /** Nothing that waits in line is begun any more. */
   leaveLine(): Errand[] {
     const line = this.#line;

@@ -45,8 +45,10 @@ export function laneOf(command: Command): string {
 
 function laneOfRemediationCommand(command: RemediationCommand): string {
   switch (command.kind) {
-    case "create-remediation":
-      return laneOfRemediation({ ...command.manifest, ...command.manifest.metadata });
+    case "create-remediation": {
+      const { apiVersion, kind, metadata } = command.manifest;
+      return laneOfRemediation({ apiVersion, kind, namespace: metadata.namespace ?? "", name: metadata.name });
+    }
     case "delete-remediation":
     case "update-remediation":
     case "annotate-remediation": {
