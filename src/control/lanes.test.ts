@@ -161,13 +161,12 @@ describe("lanes", () => {
   const evict = (name: string, size: number): Errand =>
     errand({ kind: "evict-pod", pod: { namespace: "default", name, uid: "u" }, size, why: "" }, `claim/of-${name}`);
 
-  test("let pods go after all else where there is no room for all, the largest first: the small find room in what is left", () => {
+  test("let pods go after all else where there is no room for all, the largest first: the small find room in what is left", async () => {
     for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
     for (const one of [evict("small", 0.5), evict("large", 4), update("told"), evict("middling", 1)]) lanes.offer(one);
     for (const { end: over } of running) over(done);
-    return clock.advance(0).then(() => {
-      expect(lanes.takeForRoom()).toEqual(["claim/a", "claim/of-large", "claim/of-middling", "claim/of-small"]);
-    });
+    await clock.advance(0);
+    expect(lanes.takeForRoom()).toEqual(["claim/a", "claim/of-large", "claim/of-middling", "claim/of-small"]);
   });
 
   test.each<[string, Command]>([
@@ -183,12 +182,13 @@ describe("lanes", () => {
     expect(lanes.offer(evict("web", 1))).toBe(true);
   });
 
-  test("let pods go again when what waited in line is not begun in the next term", () => {
+  test("let pods go again when what waited in line is not begun in the next term", async () => {
     for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
     lanes.offer(errand({ kind: "start-action", action: { name: "a", uid: "u" }, why: "" }, "action/a"));
     lanes.reset();
     for (const { end: over } of running) over(done);
-    return clock.advance(0).then(() => expect(lanes.offer(evict("web", 1))).toBe(true));
+    await clock.advance(0);
+    expect(lanes.offer(evict("web", 1))).toBe(true);
   });
 
   test("let a search wait no longer than who came before it to let pods run, however much is told meanwhile", async () => {
