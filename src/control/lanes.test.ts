@@ -164,13 +164,13 @@ describe("lanes", () => {
   test("let pods go after all else where there is no room for all, the largest first: the small find room in what is left", async () => {
     for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
     for (const one of [evict("small", 0.5), evict("large", 4), update("told"), evict("middling", 1)]) lanes.offer(one);
-    for (const { end: over } of running) over(done);
+    for (const one of running) one.end(done);
     await clock.advance(0);
     expect(lanes.takeForRoom()).toEqual(["claim/a", "claim/of-large", "claim/of-middling", "claim/of-small"]);
   });
 
   test.each<[string, Command]>([
-    ["opened", { kind: "open-action", name: "a", spec: {} as never, phase: "Pending", why: "" } as Command],
+    ["opened", { kind: "open-action", name: "a", spec: {} as never, phase: "Pending", why: "" }],
     ["started", { kind: "start-action", action: { name: "a", uid: "u" }, why: "" }],
   ])("let no pod go while an action is being %s: it would come to a node that goes next", async (_what, command) => {
     lanes.offer(errand(command, "action/a"));
@@ -186,7 +186,7 @@ describe("lanes", () => {
     for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
     lanes.offer(errand({ kind: "start-action", action: { name: "a", uid: "u" }, why: "" }, "action/a"));
     lanes.reset();
-    for (const { end: over } of running) over(done);
+    for (const one of running) one.end(done);
     await clock.advance(0);
     expect(lanes.offer(evict("web", 1))).toBe(true);
   });
