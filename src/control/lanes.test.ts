@@ -158,6 +158,39 @@ describe("lanes", () => {
     expect(lanes.takeForRoom()).toEqual(["claim/first"]);
   });
 
+  const evict = (name: string, size: number): Errand =>
+    errand({ kind: "evict-pod", pod: { namespace: "default", name, uid: "u" }, size, why: "" }, `claim/of-${name}`);
+
+  test("let pods go after all else where there is no room for all, the largest first: the small find room in what is left", async () => {
+    for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
+    for (const one of [evict("small", 0.5), evict("large", 4), update("told"), evict("middling", 1)]) lanes.offer(one);
+    for (const one of running) one.end(done);
+    await clock.advance(0);
+    expect(lanes.takeForRoom()).toEqual(["claim/a", "claim/of-large", "claim/of-middling", "claim/of-small"]);
+  });
+
+  test.each<[string, Command]>([
+    ["opened", { kind: "open-action", name: "a", spec: {} as never, phase: "Pending", why: "" }],
+    ["started", { kind: "start-action", action: { name: "a", uid: "u" }, why: "" }],
+  ])("let no pod go while an action is being %s: it would come to a node that goes next", async (_what, command) => {
+    lanes.offer(errand(command, "action/a"));
+    expect(lanes.offer(evict("web", 1))).toBe(false);
+    expect(lanes.offer(update("other"))).toBe(true);
+    expect([lanes.hasRoomForWaiting, lanes.takeForRoom()]).toEqual([false, []]);
+    await end(0, done);
+    expect([lanes.hasRoomForWaiting, lanes.takeForRoom()]).toEqual([true, ["claim/of-web"]]);
+    expect(lanes.offer(evict("web", 1))).toBe(true);
+  });
+
+  test("let pods go again when what waited in line is not begun in the next term", async () => {
+    for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
+    lanes.offer(errand({ kind: "start-action", action: { name: "a", uid: "u" }, why: "" }, "action/a"));
+    lanes.reset();
+    for (const one of running) one.end(done);
+    await clock.advance(0);
+    expect(lanes.offer(evict("web", 1))).toBe(true);
+  });
+
   test("let a search wait no longer than who came before it to let pods run, however much is told meanwhile", async () => {
     for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
     const pod = { namespace: "default", name: "p", uid: "u" };

@@ -86,6 +86,9 @@ const inLine: ReadonlySet<CommandKind> = new Set<CommandKind>([
   "create-remediation",
 ]);
 
+/** From here on a node is on its way out. */
+const begins: ReadonlySet<CommandKind> = new Set<CommandKind>(["open-action", "start-action"]);
+
 type InLine = { readonly name: string; readonly lane: Lane; readonly errand: Errand };
 
 export class Lanes {
@@ -96,6 +99,8 @@ export class Lanes {
   readonly #wakes = new Wakes<string>();
   /** With the urgency of what they want; among equals first come, first served when there is room again. */
   readonly #waitingForRoom = new Map<Subject, number>();
+  /** Actions that are being opened or started, or wait in line for it. */
+  readonly #beginning = new Set<Errand>();
   #runningCount = 0;
   #whenIdle: (() => void)[] = [];
 
@@ -122,7 +127,9 @@ export class Lanes {
   }
 
   get hasRoomForWaiting(): boolean {
-    return this.#waitingForRoom.size > 0 && this.room > 0;
+    if (this.room === 0) return false;
+    for (const urgency of this.#waitingForRoom.values()) if (this.#isServed(urgency)) return true;
+    return false;
   }
 
   /** When a lane that somebody waits for may be tried again. */
@@ -146,19 +153,20 @@ export class Lanes {
       if (!isTaken) this.#wakes.set(name, startAt);
       return false;
     }
+    const urgency = urgencyOf(errand.command);
     if (this.room === 0 && inLine.has(errand.command.kind)) {
       lane.running = errand;
-      this.#options.taken(errand);
+      this.#taken(errand);
       this.#line.push({ name, lane, errand });
       return true;
     }
-    if (this.room === 0) {
+    if (this.room === 0 || !this.#isServed(urgency)) {
       const known = this.#waitingForRoom.get(errand.subject) ?? Number.POSITIVE_INFINITY;
-      this.#waitingForRoom.set(errand.subject, Math.min(known, urgencyOf(errand.command)));
+      this.#waitingForRoom.set(errand.subject, Math.min(known, urgency));
       this.postpone(errand);
       return false;
     }
-    this.#options.taken(errand);
+    this.#taken(errand);
     void this.#run(name, lane, errand);
     return true;
   }
@@ -185,8 +193,8 @@ export class Lanes {
   /** As many of those who wait for room as there is room for. */
   takeForRoom(): Subject[] {
     const taken: Subject[] = [];
-    for (const [subject] of [...this.#waitingForRoom].toSorted(([, a], [, b]) => a - b)) {
-      if (taken.length >= this.room) break;
+    for (const [subject, urgency] of [...this.#waitingForRoom].toSorted(([, a], [, b]) => a - b)) {
+      if (taken.length >= this.room || !this.#isServed(urgency)) break;
       this.#waitingForRoom.delete(subject);
       taken.push(subject);
     }
@@ -202,7 +210,10 @@ export class Lanes {
   leaveLine(): Errand[] {
     const line = this.#line;
     this.#line = [];
-    for (const { lane } of line) delete lane.running;
+    for (const { lane, errand } of line) {
+      delete lane.running;
+      this.#beginning.delete(errand);
+    }
     return line.map(({ errand }) => errand);
   }
 
@@ -238,6 +249,16 @@ export class Lanes {
     return new Promise(resolve => this.#whenIdle.push(resolve));
   }
 
+  #taken(errand: Errand): void {
+    if (begins.has(errand.command.kind)) this.#beginning.add(errand);
+    this.#options.taken(errand);
+  }
+
+  /** Pods go once all that are to go have begun: they would come to nodes that go next, and have to move again. */
+  #isServed(urgency: number): boolean {
+    return urgency <= others || this.#beginning.size === 0;
+  }
+
   async #run(name: string, lane: Lane, errand: Errand): Promise<void> {
     const startedAt = this.#options.clock.monotonic();
     lane.running = errand;
@@ -267,6 +288,7 @@ export class Lanes {
   #ended(name: string, lane: Lane, run: { errand: Errand; outcome: Outcome; startedAt: Millis }): void {
     const { clock, random, ended, mayResend } = this.#options;
     const { errand, outcome, startedAt } = run;
+    this.#beginning.delete(errand);
     const now = clock.monotonic();
     const jitter = 0.75 + random() / 2;
     const last = afterEnd(lane.last, { command: errand.command, outcome, startedAt, now, jitter });
@@ -302,10 +324,14 @@ export class Lanes {
   }
 }
 
+/** What is not urgent and has no reason to wait. */
+const others = 3;
+
 /**
  * Where there is not room for all: first what opens actions, then what starts them, then what lets pods run elsewhere, then
  * everything else. In one queue the many steps of the first few actions would come before the start of the others, and what
- * is told of them before their pods.
+ * is told of them before their pods. Last evictions, those first of whom they ask most of a node: small pods find room in
+ * what large ones leave, not the other way round.
  */
 const urgencyByKind: Partial<Record<CommandKind, number>> = {
   "open-action": 0,
@@ -324,8 +350,9 @@ const urgencyByKind: Partial<Record<CommandKind, number>> = {
 };
 
 /** The lower the sooner. */
-export function urgencyOf({ kind }: Command): number {
-  return urgencyByKind[kind] ?? 3;
+export function urgencyOf(command: Command): number {
+  if (command.kind === "evict-pod") return others + 1 / (1 + (command.size ?? 0));
+  return urgencyByKind[command.kind] ?? others;
 }
 
 function takeAll(subjects: Set<Subject>): Subject[] {

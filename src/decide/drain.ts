@@ -7,6 +7,7 @@ import { conditionOf } from "./conditions.ts";
 import type { Command, Context, Notice } from "./decision.ts";
 import { evictionHold, type Spent } from "./eviction.ts";
 import { longestHold } from "./do-not-disrupt.ts";
+import { podSize } from "./pod-size.ts";
 import { type Departing, done, nextOf, type Step, type StepResult, type Wait } from "./termination-step.ts";
 
 const type = "Drained";
@@ -200,7 +201,8 @@ function target({ namespace, name, uid }: PodView) {
 }
 
 function eviction(pod: PodView, { why }: Departing): Command {
-  return { kind: "evict-pod", pod: target(pod), why };
+  const size = podSize(pod);
+  return { kind: "evict-pod", pod: target(pod), ...(size > 0 ? { size } : {}), why };
 }
 
 function deletion(pod: PodView, deadline: Instant, { why }: Departing): Extract<Command, { kind: "delete-pod" }> {

@@ -110,6 +110,47 @@ describe("consolidation", () => {
     expect([...(verdict.savings[0]?.places ?? [])]).toEqual([["default/b-0", "a"]]);
   });
 
+  describe("of nodes of which one may go, keeps those that hold most average pods for their price", () => {
+    const gib = (cpu: number, memory: number) => ({ cpu: `${cpu}`, memory: `${memory}Gi` });
+    const filled = (node: string, ...requests: readonly Record<string, string>[]) =>
+      requests.map((one, index) => aPod(`${node}-${index}`, { node, requests: one }));
+    /** Two with 4 GiB a CPU and two with 2, at what such machines cost. */
+    const machines = ["s1", "s2", "c1", "c2"].map(name =>
+      aNode(name, { allocatable: { cpu: "8", memory: name.startsWith("s") ? "32Gi" : "16Gi", pods: "110" } }),
+    );
+    const priced = machines.map(({ node: { metadata } }) =>
+      candidate(metadata.name, metadata.name.startsWith("s") ? 0.232 : 0.216),
+    );
+    const question = {
+      candidates: priced,
+      targets: priced.map(({ name }) => name),
+      termsByPool: new Map([["p", { ...terms, price: 0.896, disturbance: 20 }]]),
+    };
+    const gone = (bound: readonly ReturnType<typeof aPod>[]) =>
+      asked({ nodes: machines, bound, pools: [] }, question).savings.flatMap(one => one.nodes);
+
+    test("though more pods have to move for it", () => {
+      const heavy = gib(1, 3);
+      const bound = [
+        ...filled("s1", ...Array.from({ length: 8 }, () => heavy)),
+        ...filled("s2", heavy, heavy),
+        ...filled("c1", heavy, heavy, heavy, heavy),
+        ...filled("c2", heavy, heavy, heavy, heavy),
+      ];
+      expect(gone(bound)).toEqual(["c1"]);
+    });
+
+    test("by the pods that run there: what they leave is room for others, or not", () => {
+      const bound = [
+        ...filled("s1", ...Array.from({ length: 7 }, () => gib(1, 2))),
+        ...filled("s2", ...Array.from({ length: 7 }, () => gib(1, 2))),
+        ...filled("c1", gib(1, 1), gib(1, 1), gib(1, 1)),
+        ...filled("c2", gib(0.5, 4), gib(0.5, 4), gib(0.5, 4)),
+      ];
+      expect(gone(bound)).toEqual(["c2"]);
+    });
+  });
+
   test("replaces a node by a cheaper one where its pods fit nowhere else", () => {
     const bound = [...podsOn("a", "1"), ...podsOn("b", "4"), ...podsOn("c", "4")];
     expect(told(asked({ bound }, {}))).toEqual({ a: "goes for two", b: dearer, c: dearer });

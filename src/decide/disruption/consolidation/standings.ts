@@ -1,9 +1,9 @@
-// How candidates stand to one another: what each would disturb for what it costs, who may still go, who has taken pods and
+// How candidates stand to one another: what keeping each costs for what it can hold, who may still go, who has taken pods and
 // so stays, and what room there is. Its bounds dismiss most of them without a trial.
 
 import type { Effort } from "../../packing/effort.ts";
 import type { Picture } from "../../packing/picture.ts";
-import type { Amounts } from "../../packing/resources.ts";
+import { type Amounts, cpu } from "../../packing/resources.ts";
 import { sortedInSlices } from "../../packing/sliced-sort.ts";
 import type { TrialInput } from "../../packing/trial.ts";
 import { needsPlace } from "../../packing/what-if.ts";
@@ -11,6 +11,9 @@ import type { Candidate, Question, Saving } from "./question.ts";
 
 /** How many are replaced together at most: more is hardly cheaper, and all must come up before one goes. */
 const groupMax = 10;
+
+/** What it is worth to leave pods alone, as shares of what their pool costs and of what there is to disturb in it. */
+const leftAloneWorth = 0.1;
 
 /** What spot nodes may be replaced by is another question where none but spot nodes go. */
 export type GroupKind = "spot" | "other" | "mixed";
@@ -25,7 +28,7 @@ type Standing = {
 
 export class Standings {
   readonly input: TrialInput;
-  /** Those first that disturb the fewest pods for their price. */
+  /** Those first that cost most for what they would hold. */
   readonly inOrder: readonly Candidate[];
   readonly #question: Question;
   readonly #standingByName: ReadonlyMap<string, Standing>;
@@ -57,14 +60,14 @@ export class Standings {
       if (standings.length % 64 === 0) yield;
     }
     const mixture = mixtureOf(standings);
-    const shares = new Map<Standing, number>();
-    for (const one of standings) shares.set(one, disturbanceOf(one, capacityOf(picture, one), mixture));
+    const costs = new Map<Standing, number>();
+    for (const one of standings) costs.set(one, keepingCost(one, mixture, { picture, question }));
     effort.work += 0.3 * standings.length;
     yield;
-    const share = (one: Standing) => shares.get(one) ?? 0;
-    const byDisturbance = (a: Standing, b: Standing) =>
-      share(a) - share(b) || (a.candidate.name < b.candidate.name ? -1 : 1);
-    const sorted = yield* sortedInSlices(standings, byDisturbance, effort);
+    const cost = (one: Standing) => costs.get(one) ?? 0;
+    const dearestFirst = (a: Standing, b: Standing) =>
+      cost(b) - cost(a) || (a.candidate.name < b.candidate.name ? -1 : 1);
+    const sorted = yield* sortedInSlices(standings, dearestFirst, effort);
     const order = yield* orderOf(question, sorted, { picture, effort });
     return new Standings({ picture, effort, gone: new Set() }, question, sorted, order);
   }
@@ -169,22 +172,34 @@ function mixtureOf(standings: readonly Standing[]): Amounts {
   return mixture.map(amount => amount / Math.max(1, podCount));
 }
 
-/** With all that could run there; a resource that it lacks is zero. */
-function capacityOf({ hosts }: Picture, { index, demand }: Standing): Amounts {
-  return demand.map((amount, r) => amount + Math.max(0, hosts.free[index * hosts.stride + r] ?? 0));
+/**
+ * What it costs to keep the node, for each average pod that it would hold; what it is worth to leave its own pods alone is
+ * taken off. Who costs most had better go: of nodes that hold the same, those with the fewest pods.
+ */
+function keepingCost(
+  standing: Standing,
+  mixture: Amounts,
+  { picture, question }: { readonly picture: Picture; readonly question: Question },
+): number {
+  const { candidate, podCount } = standing;
+  const { price, disturbance } = question.termsByPool.get(candidate.pool) ?? { price: 0, disturbance: 0 };
+  const left = candidate.price - (leftAloneWorth * price * (1 + podCount)) / Math.max(1, disturbance);
+  return left / Math.max(1e-9, heldBy(standing, mixture, picture));
 }
 
 /**
- * The pods that would move for its price; fewer count where the node holds little of the mixture for what it costs, since a
- * scheduler does not sort pods by what suits a node.
+ * In average pods, by the CPUs they ask for: those that run there, and as many more as its room has space for. A scheduler
+ * does not sort pods by what suits a node, so room that average pods leave over is worth nothing.
  */
-function disturbanceOf({ candidate, podCount }: Standing, capacity: Amounts, mixture: Amounts): number {
-  const price = Math.max(candidate.price, 1e-9);
-  const holds = mixture.reduce(
-    (least, amount, r) => (amount > 0 && (capacity[r] ?? 0) > 0 ? Math.min(least, (capacity[r] ?? 0) / amount) : least),
-    Number.POSITIVE_INFINITY,
-  );
-  return (podCount / price) * (Number.isFinite(holds) ? holds / price : 1);
+function heldBy({ index, demand, podCount }: Standing, mixture: Amounts, { hosts }: Picture): number {
+  let more = Number.POSITIVE_INFINITY;
+  for (const [r, amount] of mixture.entries()) {
+    const free = Math.max(0, hosts.free[index * hosts.stride + r] ?? 0);
+    // A resource that it lacks altogether is none that it is to be filled with.
+    if (amount > 0 && free + (demand[r] ?? 0) > 0) more = Math.min(more, free / amount);
+  }
+  const own = (mixture[cpu] ?? 0) > 0 ? (demand[cpu] ?? 0) / (mixture[cpu] ?? 1) : podCount;
+  return own + (Number.isFinite(more) ? more : 0);
 }
 
 /** Pods go first where nobody may go, then onto who would go last: the others had better empty themselves. */
