@@ -182,6 +182,17 @@ describe("lanes", () => {
     expect(lanes.offer(evict("web", 1))).toBe(true);
   });
 
+  test("let pods go after five seconds all the same: one start that hangs stops nobody else", async () => {
+    lanes.offer(errand({ kind: "start-action", action: { name: "a", uid: "u" }, why: "" }, "action/a"));
+    lanes.offer(evict("web", 1));
+    expect(lanes.nextAt).toBe(clock.now() + 5_000);
+    await clock.advance(4_999);
+    expect(lanes.takeForRoom()).toEqual([]);
+    await clock.advance(1);
+    expect([lanes.nextAt, lanes.hasRoomForWaiting, lanes.takeForRoom()]).toEqual([undefined, true, ["claim/of-web"]]);
+    expect(lanes.offer(evict("web", 1))).toBe(true);
+  });
+
   test("let pods go again when what waited in line is not begun in the next term", async () => {
     for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
     lanes.offer(errand({ kind: "start-action", action: { name: "a", uid: "u" }, why: "" }, "action/a"));

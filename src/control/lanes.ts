@@ -86,6 +86,9 @@ const inLine: ReadonlySet<CommandKind> = new Set<CommandKind>([
   "create-remediation",
 ]);
 
+/** Pods wait for that so long at most: a start that hangs, or starts without end, stop nobody else. */
+const heldMaxMs: Millis = 5_000;
+
 /** From here on a node is on its way out. */
 const begins: ReadonlySet<CommandKind> = new Set<CommandKind>(["open-action", "start-action"]);
 
@@ -101,6 +104,8 @@ export class Lanes {
   readonly #waitingForRoom = new Map<Subject, number>();
   /** Actions that are being opened or started, or wait in line for it. */
   readonly #beginning = new Set<Errand>();
+  /** Since when pods wait for them. */
+  #heldSince: Millis | undefined;
   #runningCount = 0;
   #whenIdle: (() => void)[] = [];
 
@@ -135,7 +140,9 @@ export class Lanes {
   /** When a lane that somebody waits for may be tried again. */
   get nextAt(): Instant | undefined {
     const { clock } = this.#options;
-    const next = this.#wakes.next;
+    const letGoAt = this.#heldSince === undefined ? undefined : this.#heldSince + heldMaxMs;
+    const isHeld = letGoAt !== undefined && letGoAt > clock.monotonic();
+    const next = isHeld ? Math.min(letGoAt, this.#wakes.next ?? letGoAt) : this.#wakes.next;
     // Rounded up: a turn that came a fraction too early would find nobody ready, and be asked for again at once.
     return next === undefined ? undefined : clock.now() + Math.ceil(next - clock.monotonic());
   }
@@ -163,6 +170,7 @@ export class Lanes {
     if (this.room === 0 || !this.#isServed(urgency)) {
       const known = this.#waitingForRoom.get(errand.subject) ?? Number.POSITIVE_INFINITY;
       this.#waitingForRoom.set(errand.subject, Math.min(known, urgency));
+      if (!this.#isServed(urgency)) this.#heldSince ??= now;
       this.postpone(errand);
       return false;
     }
@@ -212,7 +220,7 @@ export class Lanes {
     this.#line = [];
     for (const { lane, errand } of line) {
       delete lane.running;
-      this.#beginning.delete(errand);
+      this.#begun(errand);
     }
     return line.map(({ errand }) => errand);
   }
@@ -254,9 +262,16 @@ export class Lanes {
     this.#options.taken(errand);
   }
 
+  #begun(errand: Errand): void {
+    this.#beginning.delete(errand);
+    if (this.#beginning.size === 0) this.#heldSince = undefined;
+  }
+
   /** Pods go once all that are to go have begun: they would come to nodes that go next, and have to move again. */
   #isServed(urgency: number): boolean {
-    return urgency <= others || this.#beginning.size === 0;
+    if (urgency <= others || this.#beginning.size === 0) return true;
+    const since = this.#heldSince;
+    return since !== undefined && this.#options.clock.monotonic() - since >= heldMaxMs;
   }
 
   async #run(name: string, lane: Lane, errand: Errand): Promise<void> {
@@ -288,7 +303,7 @@ export class Lanes {
   #ended(name: string, lane: Lane, run: { errand: Errand; outcome: Outcome; startedAt: Millis }): void {
     const { clock, random, ended, mayResend } = this.#options;
     const { errand, outcome, startedAt } = run;
-    this.#beginning.delete(errand);
+    this.#begun(errand);
     const now = clock.monotonic();
     const jitter = 0.75 + random() / 2;
     const last = afterEnd(lane.last, { command: errand.command, outcome, startedAt, now, jitter });
