@@ -193,6 +193,25 @@ describe("lanes", () => {
     expect(lanes.offer(evict("web", 1))).toBe(true);
   });
 
+  test("let pods wait no longer for starts that come one after the other", async () => {
+    const start = (name: string) =>
+      lanes.offer(errand({ kind: "start-action", action: { name, uid: "u" }, why: "" }, `action/${name}`));
+    start("a");
+    lanes.offer(evict("web", 1));
+    await clock.advance(4_000);
+    await end(0, done);
+    start("b");
+    expect(lanes.offer(evict("web", 1))).toBe(false);
+    await clock.advance(1_000);
+    expect([lanes.hasRoomForWaiting, lanes.takeForRoom()]).toEqual([true, ["claim/of-web"]]);
+    expect(lanes.offer(evict("web", 1))).toBe(true);
+    // Those that come once all have begun are held anew.
+    await end(1, done);
+    expect(lanes.offer(evict("other", 1))).toBe(true);
+    start("c");
+    expect(lanes.offer(evict("last", 1))).toBe(false);
+  });
+
   test("let pods go again when what waited in line is not begun in the next term", async () => {
     for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
     lanes.offer(errand({ kind: "start-action", action: { name: "a", uid: "u" }, why: "" }, "action/a"));

@@ -174,6 +174,8 @@ export class Lanes {
       this.postpone(errand);
       return false;
     }
+    // Not sooner: where starts never end for long, those who wait would wait anew for each.
+    if (urgency > others && this.#beginning.size === 0) this.#heldSince = undefined;
     this.#taken(errand);
     void this.#run(name, lane, errand);
     return true;
@@ -220,7 +222,7 @@ export class Lanes {
     this.#line = [];
     for (const { lane, errand } of line) {
       delete lane.running;
-      this.#begun(errand);
+      this.#beginning.delete(errand);
     }
     return line.map(({ errand }) => errand);
   }
@@ -235,6 +237,7 @@ export class Lanes {
     }
     this.#waitingForRoom.clear();
     this.#wakes.clear();
+    this.#heldSince = undefined;
     return unresolved;
   }
 
@@ -260,11 +263,6 @@ export class Lanes {
   #taken(errand: Errand): void {
     if (begins.has(errand.command.kind)) this.#beginning.add(errand);
     this.#options.taken(errand);
-  }
-
-  #begun(errand: Errand): void {
-    this.#beginning.delete(errand);
-    if (this.#beginning.size === 0) this.#heldSince = undefined;
   }
 
   /** Pods go once all that are to go have begun: they would come to nodes that go next, and have to move again. */
@@ -303,7 +301,7 @@ export class Lanes {
   #ended(name: string, lane: Lane, run: { errand: Errand; outcome: Outcome; startedAt: Millis }): void {
     const { clock, random, ended, mayResend } = this.#options;
     const { errand, outcome, startedAt } = run;
-    this.#begun(errand);
+    this.#beginning.delete(errand);
     const now = clock.monotonic();
     const jitter = 0.75 + random() / 2;
     const last = afterEnd(lane.last, { command: errand.command, outcome, startedAt, now, jitter });

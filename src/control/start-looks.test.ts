@@ -18,6 +18,7 @@ class Case {
   /** What the server was asked for. */
   calls: string[] = [];
   fails = false;
+  hangs = false;
 
   async open(): Promise<this> {
     const { execution, entries } = this;
@@ -61,6 +62,7 @@ class Case {
       list: (async (resource, options) => {
         this.calls.push(`list ${resource.plural}`);
         if (this.fails) throw new Error("cut off");
+        if (this.hangs) return new Promise(() => {});
         return server.list(resource, options);
       }) as typeof server.list,
     };
@@ -138,6 +140,18 @@ describe("the node of an action that starts", () => {
     expect((await one.read(7))?.name).toBe("node-7");
     expect(await one.read(8)).toBeUndefined();
     expect(one.calls).toEqual(["list nodes", "get node-0", "get node-7", "get node-8"]);
+  });
+
+  test("is read alone a second later if the answer does not come: who hangs stops nobody else", async () => {
+    one.wait(1);
+    one.hangs = true;
+    await one.read(0);
+    const reading = one.read(7);
+    await one.execution.clock.runFor(999);
+    expect(one.calls).not.toContain("get node-7");
+    await one.execution.clock.runFor(1);
+    expect((await reading)?.name).toBe("node-7");
+    expect(one.calls).toEqual(["list nodes", "get node-0", "get node-7"]);
   });
 
   test("is read alone if they could not be read", async () => {

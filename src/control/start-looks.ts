@@ -23,7 +23,7 @@ const lookMaxMs: Millis = 1_000;
 type Look = { readonly at: Millis; readonly nodes: Promise<ReadonlyMap<string, NodeView>> };
 
 type StartLooksOptions = {
-  readonly clock: Pick<Clock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic" | "after">;
   readonly picture: Pick<ClusterPicture, "action" | "node">;
   /** What will begin next: its entries are stored. */
   readonly next: () => readonly Command[];
@@ -64,9 +64,20 @@ export class StartLooks {
   #lookAhead(api: GuardedApi): void {
     const wanted = this.#options.next().flatMap(command => this.#wanted(command));
     if (wanted.length < togetherMin) return;
-    const look: Look = { at: this.#options.clock.monotonic(), nodes: readTogether(wanted, api) };
+    const look: Look = { at: this.#options.clock.monotonic(), nodes: this.#inTime(readTogether(wanted, api)) };
     this.#lookByAction = new Map([...this.#lookByAction].filter(([, { at }]) => look.at - at <= lookMaxMs));
     for (const { action } of wanted) this.#lookByAction.set(action.uid, look);
+  }
+
+  /** One request that hangs would stop all who wait for it; once it is old it is of use to nobody. */
+  #inTime(nodes: Promise<ReadonlyMap<string, NodeView>>): Promise<ReadonlyMap<string, NodeView>> {
+    return new Promise(resolve => {
+      const cancel = this.#options.clock.after(lookMaxMs, () => resolve(new Map()));
+      void nodes.then(found => {
+        cancel();
+        resolve(found);
+      });
+    });
   }
 
   #wanted(command: Command): Wanted[] {

@@ -115,12 +115,12 @@ describe("a watch that may gather", () => {
     return { clock: { ...systemClock, monotonic: () => 1_000, after }, waiting };
   }
 
-  async function gathering() {
+  async function gathering(headers: Record<string, string> = {}) {
     const { clock, waiting } = stoppedClock();
     const responses: ServerResponse[] = [];
     const stays: Answer = response => {
       responses.push(response);
-      response.writeHead(200);
+      response.writeHead(200, headers);
       response.write(event("ADDED", "a"));
     };
     const server = await scriptedServer([stays, json(200, {}), json(200, {})]);
@@ -136,7 +136,7 @@ describe("a watch that may gather", () => {
         end: error => errors.push(error),
       },
     );
-    await expect.poll(() => waiting.has(windowMs)).toBe(true);
+    await expect.poll(() => names).toEqual(["a"]);
     /** What the server has sent before its answer has come by then. */
     const roundTrip = () => api.get(nodes, { name: "other" });
     return { server, names, errors, watch, waiting, response: responses[0]!, roundTrip };
@@ -156,8 +156,20 @@ describe("a watch that may gather", () => {
     expect(String(server.asked[0]?.query)).toBe("watch=true");
   });
 
+  test("hands everything over at once where the server will end the connection, and sees it reset", async () => {
+    const { names, errors, response } = await gathering({ connection: "close" });
+    for (const name of ["b", "c", "d"]) {
+      response.write(event("ADDED", name));
+      await expect.poll(() => names.at(-1)).toBe(name);
+    }
+    response.socket?.resetAndDestroy();
+    await expect.poll(() => errors.length).toBe(1);
+    expect(errors[0]).toBeInstanceOf(ConnectionError);
+  });
+
   test("can be closed while it rests", async () => {
     const { names, errors, watch, waiting, response, roundTrip } = await gathering();
+    await expect.poll(() => waiting.has(windowMs)).toBe(true);
     watch.close();
     response.write(event("ADDED", "b"));
     await roundTrip();

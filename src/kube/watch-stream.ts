@@ -46,6 +46,8 @@ class Stream<T> implements Dispatcher.DispatchHandler {
   readonly #refusal: Buffer[] = [];
   #sliceSince = 0;
   #sliceBytes = 0;
+  #isSliceCut = false;
+  #mayPause = false;
   readonly #trickle: Trickle | undefined;
   #cancelRest = (): void => {};
 
@@ -72,6 +74,7 @@ class Stream<T> implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, code: number, headers: IncomingHttpHeaders): void {
     this.#code = code;
     this.#headers = headers;
+    this.#mayPause = isKeptAlive(headers);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -125,7 +128,8 @@ class Stream<T> implements Dispatcher.DispatchHandler {
         this.#sliceSince = 0;
         this.#goOn(controller);
       });
-    } else if (now - this.#sliceSince > SLICE_MS) {
+    } else if (now - this.#sliceSince > SLICE_MS && this.#mayPause) {
+      this.#isSliceCut = true;
       controller.pause();
     }
   }
@@ -137,14 +141,23 @@ class Stream<T> implements Dispatcher.DispatchHandler {
   #goOn(controller: Dispatcher.DispatchController): void {
     const { clock } = this.#parts;
     const restMs = this.#trickle?.restMs(this.#sliceBytes, clock.monotonic()) ?? 0;
+    const mayRest = this.#mayPause && !this.#isSliceCut && !this.#ended;
     this.#sliceBytes = 0;
-    if (restMs === 0 || this.#ended) {
+    this.#isSliceCut = false;
+    if (restMs === 0 || !mayRest) {
       controller.resume();
       return;
     }
     controller.pause();
-    this.#cancelRest = clock.after(restMs, () => controller.resume());
+    this.#cancelRest();
+    // A timer drops fractions, and would come a moment before the window ends.
+    this.#cancelRest = clock.after(Math.ceil(restMs), () => controller.resume());
   }
+}
+
+/** Where the end of the connection is the end of the answer, undici fails if it is reset while it is paused (7.30.2). */
+function isKeptAlive({ connection = "", "transfer-encoding": encoding = "" }: IncomingHttpHeaders): boolean {
+  return /\bchunked\b/i.test(encoding) && !/\bclose\b/i.test(connection);
 }
 
 function decode<T>(line: string, secrets: readonly string[]): WatchEvent<T> {

@@ -21,6 +21,8 @@ export class Nominations {
   /** The node that we named last, by the pod's uid; also one that another named, once it is for us to say. */
   readonly #own = new Map<string, string>();
   readonly #others = new Map<string, Word>();
+  /** By the node that they name. */
+  readonly #uidsByNode = new Map<string, Set<string>>();
   readonly #roomChanged: (pod: PodView, node: string) => void;
 
   /** `roomChanged`: by another's word room on that node is kept for the pod, or no longer. */
@@ -30,8 +32,9 @@ export class Nominations {
 
   /** When the first word of another is believed no longer. */
   get nextAt(): Instant | undefined {
-    const untils = this.#believed().map(({ until }) => until);
-    return untils.length === 0 ? undefined : Math.min(...untils);
+    let next: Instant | undefined;
+    for (const { until } of this.#believed()) if (next === undefined || until < next) next = until;
+    return next;
   }
 
   ownOf(podUid: string): string | undefined {
@@ -71,12 +74,13 @@ export class Nominations {
 
   /** For whom somebody else has named a node: this one, or any. */
   named(nodeName?: string): readonly PodView[] {
-    return [...this.#others.values()].flatMap(({ pod, node }) => ((nodeName ?? node) === node ? [pod] : []));
+    const words = nodeName === undefined ? [...this.#others.values()] : this.#of(nodeName);
+    return words.map(({ pod }) => pod);
   }
 
   /** For whom room is kept there by another's word. */
   believedOn(nodeName: string): readonly PodView[] {
-    return this.#believed().flatMap(({ pod, node }) => (node === nodeName ? [pod] : []));
+    return this.#of(nodeName).flatMap(({ pod, isBelieved }) => (isBelieved ? [pod] : []));
   }
 
   due(now: Instant): readonly PodView[] {
@@ -93,13 +97,27 @@ export class Nominations {
 
   #keep(uid: string, word: Word | undefined): void {
     const before = this.#others.get(uid);
+    if (before !== undefined) this.#leaves(uid, before.node);
     if (word === undefined) this.#others.delete(uid);
-    else this.#others.set(uid, word);
+    else {
+      this.#others.set(uid, word);
+      this.#uidsByNode.set(word.node, (this.#uidsByNode.get(word.node) ?? new Set<string>()).add(uid));
+    }
     const roomBefore = before?.isBelieved === true ? before.node : undefined;
     const room = word?.isBelieved === true ? word.node : undefined;
     if (room === roomBefore) return;
     if (before !== undefined && roomBefore !== undefined) this.#roomChanged(before.pod, roomBefore);
     if (word !== undefined && room !== undefined) this.#roomChanged(word.pod, room);
+  }
+
+  #leaves(uid: string, node: string): void {
+    const uids = this.#uidsByNode.get(node);
+    uids?.delete(uid);
+    if (uids?.size === 0) this.#uidsByNode.delete(node);
+  }
+
+  #of(node: string): readonly Word[] {
+    return [...(this.#uidsByNode.get(node) ?? [])].flatMap(uid => this.#others.get(uid) ?? []);
   }
 
   #believed(): readonly Word[] {
