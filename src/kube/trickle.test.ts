@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { Trickle } from "./trickle.ts";
 
 const windowMs = 200;
-const much = 64 * 1024;
+const much = 96 * 1024;
+const flood = 256 * 1024;
 
 describe("how long a stream may rest after bytes were read", () => {
   // Each step: at, bytes, how long the next ones may wait.
@@ -28,24 +29,37 @@ describe("how long a stream may rest after bytes were read", () => {
       ],
     ],
     [
-      "not at all where they do with those of the window before: a list goes on",
+      "after much in the window before as ever",
       [
-        [1_030, much / 2, 170],
-        [1_200, much / 2, 0],
-        [1_400, much / 2, 0],
+        [1_030, much, 0],
+        [1_200, 500, 200],
+      ],
+    ],
+    [
+      "not at all after a flood in it: a list goes on",
+      [
+        [1_030, flood, 0],
+        [1_200, 500, 0],
+      ],
+    ],
+    [
+      "until the end after a byte less than that",
+      [
+        [1_030, flood - 1, 0],
+        [1_200, 500, 200],
       ],
     ],
     [
       "what came before a silent window no longer counts",
       [
-        [1_030, much, 0],
+        [1_030, flood, 0],
         [1_400, 500, 200],
       ],
     ],
     [
       "the window before counts to its end",
       [
-        [1_030, much, 0],
+        [1_030, flood, 0],
         [1_399.5, 500, 0],
       ],
     ],

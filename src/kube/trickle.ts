@@ -4,8 +4,10 @@
 
 import type { Millis } from "../api/time.ts";
 
-/** In two windows: less than a socket takes in while nobody reads. */
-const muchBytes = 64 * 1024;
+/** In a window: less than a socket and its stream take in while nobody reads. */
+const muchBytes = 96 * 1024;
+/** In the window before: then it is a list, or a flood, and goes on. */
+const floodBytes = 256 * 1024;
 
 export class Trickle {
   readonly #windowMs: Millis;
@@ -26,6 +28,7 @@ export class Trickle {
       this.#endsAt = (Math.floor(now / this.#windowMs) + 1) * this.#windowMs;
     }
     this.#bytes += bytes;
-    return this.#bytesBefore + this.#bytes < muchBytes ? this.#endsAt - now : 0;
+    const isTrickle = this.#bytes < muchBytes && this.#bytesBefore < floodBytes;
+    return isTrickle ? this.#endsAt - now : 0;
   }
 }
