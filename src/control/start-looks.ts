@@ -70,14 +70,14 @@ export class StartLooks {
   }
 
   /** One request that hangs would stop all who wait for it; once it is old it is of use to nobody. */
-  #inTime(nodes: Promise<ReadonlyMap<string, NodeView>>): Promise<ReadonlyMap<string, NodeView>> {
-    return new Promise(resolve => {
-      const cancel = this.#options.clock.after(lookMaxMs, () => resolve(new Map()));
-      void nodes.then(found => {
-        cancel();
-        resolve(found);
-      });
+  async #inTime(nodes: Promise<ReadonlyMap<string, NodeView>>): Promise<ReadonlyMap<string, NodeView>> {
+    let cancel = (): void => {};
+    const late = new Promise<ReadonlyMap<string, NodeView>>(resolve => {
+      cancel = this.#options.clock.after(lookMaxMs, () => resolve(new Map()));
     });
+    const found = await Promise.race([nodes, late]);
+    cancel();
+    return found;
   }
 
   #wanted(command: Command): Wanted[] {
