@@ -93,7 +93,7 @@ function notReady({ name, conditions }: NodeView): Want | undefined {
   };
 }
 
-function startupTaint({ spec }: ClaimView, { name, taints }: NodeView): Want | undefined {
+export function startupTaint({ spec }: ClaimView, { name, taints }: NodeView): Want | undefined {
   const taint = taints.find(present => spec.startupTaints.some(startup => isSameTaint(startup, present)));
   if (taint === undefined) return undefined;
   return {

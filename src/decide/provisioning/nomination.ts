@@ -10,7 +10,7 @@ import type { Placement } from "../../snapshot/placement.ts";
 import type { NodeView, PodView } from "../../snapshot/views.ts";
 import type { Command } from "../decision.ts";
 import { laneOf } from "../lane.ts";
-import { isUp } from "../initialization.ts";
+import { isUp, startupTaint } from "../initialization.ts";
 
 export function nomination(
   pod: PodView,
@@ -27,8 +27,8 @@ export function nomination(
 
 /** But for our own taint: those of its start are taken off by somebody else, and until then every try fails. */
 function isOpen(node: NodeView, picture: Picture): boolean {
-  const { startupTaints = [] } = picture.claimOf(node)?.spec ?? {};
-  return isUp(node) && !node.taints.some(taint => startupTaints.some(one => isSameTaint(one, taint)));
+  const claim = picture.claimOf(node);
+  return isUp(node) && (claim === undefined || startupTaint(claim, node) === undefined);
 }
 
 /** How many are still to be told that the claim's node is for them. Those whom that could not be told are not counted. */
