@@ -158,8 +158,8 @@ describe("lanes", () => {
     expect(lanes.takeForRoom()).toEqual(["claim/first"]);
   });
 
-  const evict = (name: string, size: number): Errand =>
-    errand({ kind: "evict-pod", pod: { namespace: "default", name, uid: "u" }, size, why: "" }, `claim/of-${name}`);
+  const evict = (name: string, hardness: number): Errand =>
+    errand({ kind: "evict-pod", pod: { namespace: "default", name, uid: "u" }, hardness, why: "" }, `claim/of-${name}`);
 
   test("let pods go after all else where there is no room for all, the largest first: the small find room in what is left", async () => {
     for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));

@@ -364,7 +364,7 @@ const urgencyByKind: Partial<Record<CommandKind, number>> = {
 
 /** The lower the sooner. */
 export function urgencyOf(command: Command): number {
-  if (command.kind === "evict-pod") return others + 1 / (1 + (command.size ?? 0));
+  if (command.kind === "evict-pod") return others + 1 / (1 + (command.hardness ?? 0));
   return urgencyByKind[command.kind] ?? others;
 }
 

@@ -89,8 +89,8 @@ export type Command =
       | { readonly kind: "delete-node"; readonly node: Target }
       /** Tells the scheduler where a pod that waits shall go. */
       | { readonly kind: "nominate-pod"; readonly pod: PodTarget; readonly nodeName: string }
-      /** `size`: how much of a node it asks for (pod-size.ts). Absent: nothing. */
-      | { readonly kind: "evict-pod"; readonly pod: PodTarget; readonly size?: number }
+      /** `hardness`: how hard it is to place elsewhere (pod-hardness.ts). Absent: not at all. */
+      | { readonly kind: "evict-pod"; readonly pod: PodTarget; readonly hardness?: number }
       /** By force: gone at `deadline`, or in a second if that has passed; at once where its machine is gone. */
       | {
           readonly kind: "delete-pod";

@@ -52,7 +52,7 @@ describe("who is asked to leave", () => {
   test("each with how much it asks of a node: the largest go first where there is not room for all", () => {
     const needs = { spec: { containers: [{ name: "main", resources: { requests: { cpu: "2" } } }] } };
     const { commands } = decided(now, { pods: [on("web", { needs })] });
-    expect(commands).toContainEqual(expect.objectContaining({ kind: "evict-pod", size: 2 }));
+    expect(commands).toContainEqual(expect.objectContaining({ kind: "evict-pod", hardness: 2 }));
   });
 
   test.each<[string, Partial<PodView>]>([

@@ -7,7 +7,7 @@ import { conditionOf } from "./conditions.ts";
 import type { Command, Context, Notice } from "./decision.ts";
 import { evictionHold, type Spent } from "./eviction.ts";
 import { longestHold } from "./do-not-disrupt.ts";
-import { podSize } from "./pod-size.ts";
+import { podHardness } from "./pod-hardness.ts";
 import { type Departing, done, nextOf, type Step, type StepResult, type Wait } from "./termination-step.ts";
 
 const type = "Drained";
@@ -201,8 +201,8 @@ function target({ namespace, name, uid }: PodView) {
 }
 
 function eviction(pod: PodView, { why }: Departing): Command {
-  const size = podSize(pod);
-  return { kind: "evict-pod", pod: target(pod), ...(size > 0 ? { size } : {}), why };
+  const hardness = podHardness(pod);
+  return { kind: "evict-pod", pod: target(pod), ...(hardness > 0 ? { hardness } : {}), why };
 }
 
 function deletion(pod: PodView, deadline: Instant, { why }: Departing): Extract<Command, { kind: "delete-pod" }> {

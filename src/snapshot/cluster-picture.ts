@@ -89,6 +89,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
       now,
       mark: subject => this.#dirty.add(subject),
       moved: pod => this.#expectedElsewhere(pod),
+      promisedTo: pod => this.#moves.promisedTo(pod),
     });
     this.#moves = new StandingMoves(this, subject => this.#dirty.add(subject));
     this.podEvents = new PodEvents(now);
@@ -305,14 +306,12 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     this.#instances.set(view.providerID, view);
     this.#mark(concernedByInstance(this, view.providerID));
   }
-
   setInstanceList(view: InstanceListView): void {
     this.#instanceList = view;
     this.listInstances(view);
     this.#forgetInstances(view);
     this.#mark(["cluster"]);
   }
-
   setFailure(lane: string, failure: FailureView | undefined): void {
     if (failure === undefined && !this.#failures.has(lane)) return;
     if (failure === undefined) this.#failures.delete(lane);
@@ -397,7 +396,8 @@ export class ClusterPicture extends IndexedPicture implements Picture {
 
   #expectedElsewhere(pod: PodView): void {
     const placement = this.placementOf(pod.uid);
-    if (placement?.on === "node") this.#moves.nominated(placement.name);
+    const isNews = placement?.on === "node" && placement.isPromised !== true;
+    if (isNews) this.#moves.nominated(placement.name);
     this.#tell("pod", { before: pod, after: pod });
   }
 

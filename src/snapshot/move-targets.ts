@@ -1,4 +1,4 @@
-// Which nodes are to take the pods of others: from a move that is found until the actions that were opened for it are
+// Which nodes are to take which pods of others: from a move that is found until the actions that were opened for it are
 // over, also while their nodes are drained and the move itself stands no longer. Not known to whoever leads next.
 
 import { finalPhases } from "../api/node-action.ts";
@@ -12,7 +12,8 @@ type LookUps = { actionsOfBatch(batch: string): readonly ActionView[] };
 export class MoveTargets {
   readonly #look: LookUps;
   readonly #mark: (subject: Subject) => void;
-  readonly #namesByBatch = new Map<string, ReadonlySet<string>>();
+  /** By batch: the node of each pod that moves, by namespace and name. */
+  readonly #placesByBatch = new Map<string, ReadonlyMap<string, string>>();
   readonly #batchesByName = new Map<string, Set<string>>();
   /** Batches whose move stands: an entry that could not be written is asked for again by it. */
   readonly #standing = new Set<string>();
@@ -23,7 +24,7 @@ export class MoveTargets {
   }
 
   adopt(other: MoveTargets): void {
-    for (const [batch, names] of other.#namesByBatch) this.#set(batch, names);
+    for (const [batch, places] of other.#placesByBatch) this.#set(batch, places);
   }
 
   /** Of those that are open the first by name: whichever was found first, all pictures name the same. */
@@ -37,11 +38,15 @@ export class MoveTargets {
     );
   }
 
+  placeOf(batch: string, pod: string): string | undefined {
+    return this.#placesByBatch.get(batch)?.get(pod);
+  }
+
   put({ move, places }: FoundMove): void {
     const isOpen = this.#isOpen(move.batch);
     if (isOpen) this.#tell(move.batch);
     this.#standing.add(move.batch);
-    this.#set(move.batch, new Set(move.stuck.length === 0 ? places.values() : []));
+    this.#set(move.batch, move.stuck.length === 0 ? places : new Map());
     if (isOpen) this.#tell(move.batch);
   }
 
@@ -61,17 +66,17 @@ export class MoveTargets {
   }
 
   #forgetIfOver(batch: string): void {
-    if (!this.#standing.has(batch) && !this.#isOpen(batch)) this.#set(batch, new Set());
+    if (!this.#standing.has(batch) && !this.#isOpen(batch)) this.#set(batch, new Map());
   }
 
-  #set(batch: string, names: ReadonlySet<string>): void {
-    for (const name of this.#namesByBatch.get(batch) ?? []) {
+  #set(batch: string, places: ReadonlyMap<string, string>): void {
+    for (const name of this.#namesOf(batch)) {
       const batches = this.#batchesByName.get(name);
       if (batches?.delete(batch) && batches.size === 0) this.#batchesByName.delete(name);
     }
-    if (names.size === 0) this.#namesByBatch.delete(batch);
-    else this.#namesByBatch.set(batch, names);
-    for (const name of names) {
+    if (places.size === 0) this.#placesByBatch.delete(batch);
+    else this.#placesByBatch.set(batch, places);
+    for (const name of this.#namesOf(batch)) {
       this.#batchesByName.set(name, (this.#batchesByName.get(name) ?? new Set()).add(batch));
     }
   }
@@ -81,7 +86,11 @@ export class MoveTargets {
   }
 
   #tell(batch: string): void {
-    for (const name of this.#namesByBatch.get(batch) ?? []) this.#mark(`node/${name}`);
+    for (const name of this.#namesOf(batch)) this.#mark(`node/${name}`);
+  }
+
+  #namesOf(batch: string): ReadonlySet<string> {
+    return new Set(this.#placesByBatch.get(batch)?.values());
   }
 }
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { aClaim, anAction, aNode, aPod, aPool, aProvider, at, aCondition, t0 } from "../../test/builders.ts";
 import type { Phase } from "../api/node-action.ts";
 import type { Instant } from "../api/time.ts";
 import { ClusterPicture } from "./cluster-picture.ts";
-import { type Plan, type PlannedClaim, poolVersion } from "./placement.ts";
+import { type Placement, type Plan, type PlannedClaim, poolVersion } from "./placement.ts";
 import type { ActionView, PodView } from "./views.ts";
 
 /** A pod for which the scheduler found no node. */
@@ -40,7 +40,7 @@ class World {
   /** A plan that puts all pods of each claim there. */
   plan(claims: readonly PlannedClaim[], more: Partial<Plan> = {}): Plan {
     const placed = claims.flatMap(({ name, pods }) =>
-      pods.map(uid => [uid, { on: "claim", name, at: this.now }] as const),
+      pods.map((uid): [string, Placement] => [uid, { on: "claim", name, at: this.now }]),
     );
     return { at: this.now, claims, ...more, placements: new Map([...placed, ...(more.placements ?? [])]) };
   }
@@ -399,6 +399,76 @@ describe("a pod that names its node", () => {
     world.now = at("4m");
     world.picture.put("pod", { ...told, uid: "next" });
     expect(world.picture.pending.expiresAt).toBe(at("9m"));
+  });
+});
+
+describe("a pod whose node goes by a move", () => {
+  const [web, db] = [aPod("web", { on: "a" }), aPod("db", { on: "a" })];
+  const going = (more: Partial<ActionView["spec"]> = {}) =>
+    anAction("go", { node: "a", phase: "Running", spec: { action: "Consolidation", batch: "b-1", ...more } });
+  let world: World;
+  const placeOf = ({ uid }: PodView) => world.picture.placementOf(uid);
+
+  beforeEach(() => {
+    world = new World(web, db);
+    for (const name of ["a", "b", "c"]) {
+      world.picture.put("claim", aClaim(name));
+      world.picture.put("node", aNode(name));
+    }
+    const node = world.picture.node("a");
+    const nodes = [{ name: "a", uid: node?.uid ?? "" }];
+    const price = { before: 1, after: 0 };
+    const move = { batch: "b-1", nodes, claims: [], podCount: 1, price, stuck: [], at: t0 } as const;
+    const places = new Map([["default/web", "b"]]);
+    world.picture.beginMoves();
+    world.picture.settleMoves({
+      at: t0,
+      moves: [{ move: { ...move, action: "Consolidation" }, places, poolVersions: new Map() }],
+      stays: new Map(),
+      unanswered: [],
+    });
+  });
+
+  test("is expected where the move has found room for it, and no search is asked; others wait for one", () => {
+    world.picture.put("action", going());
+    expect(placeOf(web)).toEqual({ on: "node", name: "b", at: t0, isPromised: true });
+    expect(world.unplaced()).toEqual(["db"]);
+  });
+
+  test("not if its node goes for another reason", () => {
+    world.picture.put("action", going({ batch: "another" }));
+    expect(world.unplaced()).toEqual(["db", "web"]);
+  });
+
+  test("keeps its room though another comes to the node: there is room for all, if not where it was planned", () => {
+    world.picture.put("action", going());
+    world.picture.put("pod", aPod("new", { on: "b" }));
+    expect(placeOf(web)).toMatchObject({ name: "b" });
+  });
+
+  test("waits for a search when that node goes as well", () => {
+    world.picture.put("action", going());
+    world.picture.put("node", aNode("b", { resourceVersion: "2", deletingSince: t0 }));
+    expect(world.unplaced()).toEqual(["db", "web"]);
+  });
+
+  test("takes nothing from other moves: its room was promised beside theirs", () => {
+    const node = world.picture.node("c");
+    const price = { before: 1, after: 0 };
+    const nodes = [{ name: "c", uid: node?.uid ?? "" }];
+    const other = { batch: "b-2", nodes, claims: [], podCount: 1, price, stuck: [], at: t0 } as const;
+    world.picture.beginMoves();
+    world.picture.settleMoves({
+      at: t0,
+      moves: [
+        { move: { ...other, action: "Consolidation" }, places: new Map([["default/x", "b"]]), poolVersions: new Map() },
+      ],
+      stays: new Map(),
+      unanswered: [],
+    });
+    world.picture.put("action", going());
+    expect(placeOf(web)).toMatchObject({ name: "b" });
+    expect(world.picture.moveOf(node?.uid ?? "")).toBeDefined();
   });
 });
 

@@ -5,29 +5,11 @@ import type { Instant } from "../api/time.ts";
 import { bindingMs, claimExpiry, earliest, Expectations, type Place } from "./expectations.ts";
 import type { Kind, View } from "./kind.ts";
 import { Nominations } from "./nominations.ts";
-import type { Subject } from "./picture.ts";
+import type { Handlers, LookUps } from "./pending-parts.ts";
 import { type Pending, type Placement, type Plan, type PlannedClaim, poolVersion } from "./placement.ts";
 import type { Change } from "./tables.ts";
 import type { ActionView, ClaimView, NodeView, PodView, PoolView } from "./views.ts";
 import { byName, isComing, isPlaced, takesPods, wantsNode } from "./wanting.ts";
-
-type LookUps = {
-  node(name: string): NodeView | undefined;
-  nodeByUid(uid: string): NodeView | undefined;
-  nodesWith(providerID: string | undefined): readonly NodeView[];
-  claim(name: string): ClaimView | undefined;
-  claimsWith(providerID: string | undefined): readonly ClaimView[];
-  pool(name: string): PoolView | undefined;
-  openActionOn(nodeUid: string): ActionView | undefined;
-  podsOn(nodeName: string): readonly PodView[];
-};
-
-type Handlers = {
-  now(): Instant;
-  mark(subject: Subject): void;
-  /** The pod counts somewhere else than before. */
-  moved(pod: PodView): void;
-};
 
 /** So many pods of an answer are settled at a time: what a turn then says of them is no long turn. */
 const pieceMax = 100;
@@ -236,7 +218,7 @@ export class PendingPods {
 
   /**
    * Where it was not expected, it may have taken the room of those who are: they are asked about again. Not those for whom
-   * the scheduler keeps their room.
+   * the scheduler keeps their room, nor those who still run where a move takes them from: in the end there is room for all.
    */
   #bound({ uid, ownerKind, isStatic }: PodView, nodeName: string): void {
     // Room for what belongs to its node is set aside.
@@ -249,7 +231,8 @@ export class PendingPods {
     const placement = this.#placements.get(uid);
     const isExpected = places.some(({ kind, name }) => placement?.on === kind && placement.name === name);
     if (isExpected) return;
-    for (const { kind, name } of places) this.#release(kind, name, pod => pod.nominatedNode !== nodeName);
+    const isMeant = (pod: PodView) => pod.nominatedNode !== nodeName && !this.#isPromised(pod);
+    for (const { kind, name } of places) this.#release(kind, name, isMeant);
   }
 
   #judgePod(pod: PodView): void {
@@ -260,7 +243,20 @@ export class PendingPods {
     this.#wanting.set(pod.uid, pod);
     // Bound to a node that is going, it still wants one; what is said of it is said of its successor now.
     if (before !== undefined && before.nodeName !== pod.nodeName) this.toldOtherwise(pod);
-    if (!this.#placements.has(pod.uid) && !this.#waiting.has(pod.uid)) this.#wait(pod);
+    if (!this.#placements.has(pod.uid) && !this.#waiting.has(pod.uid)) this.#promiseOrWait(pod);
+  }
+
+  /** Of whom a search has said where it goes when its node was chosen to, no other search need. */
+  #promiseOrWait(pod: PodView): void {
+    const name = pod.nodeName === undefined ? undefined : this.#handlers.promisedTo(pod);
+    if (name === undefined || !this.#isThere("node", name)) return this.#wait(pod);
+    this.#place(pod, { on: "node", name, at: this.#handlers.now(), isPromised: true });
+    this.#expect("node", name);
+  }
+
+  #isPromised({ uid }: PodView): boolean {
+    const placement = this.#placements.get(uid);
+    return isPlaced(placement) && placement.isPromised === true;
   }
 
   /** It wants no node any more. */

@@ -7,7 +7,13 @@ import type { PoolView } from "./views.ts";
 
 /** What the last search said of a pod: on which claim or node it counts until it is bound, or why it can go nowhere. */
 export type Placement =
-  | { readonly on: "claim" | "node"; readonly name: string; readonly at: Instant }
+  | {
+      readonly on: "claim" | "node";
+      readonly name: string;
+      readonly at: Instant;
+      /** By the move that takes its node away, together with the room of all others that go by it. */
+      readonly isPromised?: true;
+    }
   | { readonly on: "nothing"; readonly short: string; readonly tree: string };
 
 /** A claim that pods need and that does not exist yet. Its name was chosen before the first try and stays. */

@@ -12,6 +12,7 @@ import type { Change } from "./tables.ts";
 import type { ActionView, ClaimView, NodeView, PodView, PoolView } from "./views.ts";
 
 type LookUps = {
+  node(name: string): NodeView | undefined;
   nodeByUid(uid: string): NodeView | undefined;
   nodesWith(providerID: string | undefined): readonly NodeView[];
   openActionOn(nodeUid: string): ActionView | undefined;
@@ -78,6 +79,12 @@ export class StandingMoves {
 
   goingOnto(nodeName: string): ActionView | undefined {
     return this.#targets.actionFor(nodeName);
+  }
+
+  /** The node that was found for a pod when its own was chosen to go. */
+  promisedTo({ namespace, name, nodeName = "" }: PodView): string | undefined {
+    const { batch } = this.#look.openActionOn(this.#look.node(nodeName)?.uid ?? "")?.spec ?? {};
+    return batch === undefined ? undefined : this.#targets.placeOf(batch, `${namespace}/${name}`);
   }
 
   /** Each once. */

@@ -1,7 +1,7 @@
 // One question's working state: what is still to place, the nodes opened for it, what was placed where. Everything it
 // does to the picture it can take back.
 
-import { type Pod } from "../../api/pod.ts";
+import { type Pod, podKey } from "../../api/pod.ts";
 import { admit, type Surroundings, type Trouble } from "./admit.ts";
 import type { Target } from "./answer.ts";
 import type { Count } from "./census.ts";
@@ -153,6 +153,20 @@ export class Search {
     this.walk(one, { at: 0, misses: 0 }, Number.POSITIVE_INFINITY);
   }
 
+  /** Those for whom a host is named, there, if they may: as long as one may, for others may be let in by it. */
+  onto(one: PodClass, hosts: ReadonlyMap<string, number>): void {
+    const isPlainKind = isPlain(one.kind);
+    let named = one.pods.flatMap(pod => hosts.get(podKey(pod)) ?? []);
+    for (let count = -1; named.length !== count; ) {
+      count = named.length;
+      named = named.filter(index => {
+        const mayGo = this.picture.hosts.fits(index, one.size.amounts) && this.#isFree(one, index, isPlainKind);
+        if (mayGo) this.#putOnHost(one, index, { isPlainKind, most: 1 });
+        return !mayGo;
+      });
+    }
+  }
+
   /** The same with so much effort at most; says whether it came to its end. */
   walk(one: PodClass, way: Way, most: number): boolean {
     const { hosts } = this.picture;
@@ -173,7 +187,7 @@ export class Search {
       if (at < order.length) {
         const index = order[at] ?? 0;
         if (this.#isFree(one, index, plain)) {
-          this.#putOnHost(one, index, plain);
+          this.#putOnHost(one, index, { isPlainKind: plain, most: Number.POSITIVE_INFINITY });
           way.misses = 0;
           continue;
         }
@@ -335,13 +349,17 @@ export class Search {
     return isAdmitted(kind, place) && (plain || hostTrouble(kind, size.amounts, place) === undefined);
   }
 
-  #putOnHost(one: PodClass, index: number, plain: boolean): void {
+  #putOnHost(
+    one: PodClass,
+    index: number,
+    { isPlainKind: plain, most }: { readonly isPlainKind: boolean; readonly most: number },
+  ): void {
     const { kind } = one;
     const { amounts, row } = one.size;
     const { hosts } = this.picture;
     const target: Target = { kind: "existing", node: hosts.nodes[index]?.node.metadata.name ?? "" };
     // As many as fit, where one is as good as the other.
-    const count = plain ? Math.min(one.pods.length, hosts.countOf(index, amounts)) : 1;
+    const count = plain ? Math.min(one.pods.length, most, hosts.countOf(index, amounts)) : 1;
     this.work += 1 + count * 0.3;
     this.#hosted.push({ index, kind, amounts, count });
     if (!plain) {

@@ -60,12 +60,19 @@ export class Trial {
     }
   }
 
-  /** Onto hosts alone, who is hardest to place first; those that find no place there. `isEnough` ends it early. */
-  *ontoHosts(isEnough: (leftCount: number) => boolean): Generator<void, readonly Pod[]> {
+  /**
+   * Onto hosts alone, who is hardest to place first; those that find no place there. `isEnough` ends it early; `hosts`:
+   * where pods had better go, by their names, if they may.
+   */
+  *ontoHosts(
+    isEnough: (leftCount: number) => boolean,
+    hosts: ReadonlyMap<string, number> = new Map(),
+  ): Generator<void, readonly Pod[]> {
     const { effort } = this.#input;
     const search = yield* this.#begun();
     const left: Pod[] = [];
-    for (const one of largestFirst(search)) {
+    for (const one of hardestFirst(search)) {
+      if (hosts.size > 0) search.onto(one, hosts);
       const rest = one.kind.volumes.trouble === undefined ? yield* leftByHosts(search, one, effort) : one.pods;
       for (const pod of rest) left.push(pod);
       if (isEnough(left.length)) return left;
@@ -158,8 +165,11 @@ function* leftByHosts(search: Search, one: PodClass, effort: Effort): Generator<
   }
 }
 
-/** By the largest share that one takes of all that is to be placed, then by all its shares; each takes one place for pods. */
-function largestFirst({ pending }: Search): readonly PodClass[] {
+/**
+ * Who depends on where others run, then by the largest share that one takes of all that is to be placed, then by all its
+ * shares; each takes one place for pods.
+ */
+function hardestFirst({ pending }: Search): readonly PodClass[] {
   const sharesOf = (amounts: Amounts) =>
     amounts.map((amount, r) => (r === pods ? 0 : amount / (pending.demand[r] || 1)));
   return pending.sizes
@@ -168,5 +178,6 @@ function largestFirst({ pending }: Search): readonly PodClass[] {
       return { size, most: Math.max(...shares), sum: shares.reduce((sum, share) => sum + share, 0) };
     })
     .sort((a, b) => b.most - a.most || b.sum - a.sum)
-    .flatMap(({ size }) => size.classes);
+    .flatMap(({ size }) => size.classes)
+    .sort((a, b) => Number(b.kind.asks.length > 0) - Number(a.kind.asks.length > 0));
 }

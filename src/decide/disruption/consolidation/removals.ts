@@ -3,8 +3,13 @@
 
 import { needsPlace } from "../../packing/what-if.ts";
 import { attempt, type Course, oneByOne } from "./course.ts";
+import { choose } from "./choice.ts";
+import { optionsOf } from "./options.ts";
 import type { Candidate, Saving } from "./question.ts";
 import { refusedBy, scoresOf } from "./terms.ts";
+
+/** Where pods had better go, by their names. */
+type Hosts = ReadonlyMap<string, number>;
 
 const noRoom = "its pods do not fit onto other nodes";
 
@@ -35,19 +40,28 @@ export function* removals(course: Course): Generator<void, void> {
 
 /** Placed as one, the large pods of all of them come before the small: more fit than one node after the other. */
 function* together(course: Course, worthwhile: readonly Candidate[]): Generator<void, void> {
-  const most = yield* grown(course, yield* shrunk(course, worthwhile), worthwhile);
+  if (worthwhile.length < 2 || course.isStopped()) return;
+  const { effort, picture } = course.standings.input;
+  const { stride, indexByName } = picture.hosts;
+  const options = yield* optionsOf(course, worthwhile);
+  const choice = yield* choose(options, { stride, effort, isStopped: course.isStopped });
+  const hosts = new Map([...choice.places].map(([key, name]) => [key, indexByName.get(name) ?? -1]));
+  const goes = new Set(choice.goes);
+  const chosen = worthwhile.filter(({ name }) => goes.has(name));
+  const fitting = yield* shrunk(course, chosen, hosts);
+  const most = fitting.length === chosen.length ? fitting : yield* grown(course, fitting, { worthwhile, hosts });
   if (most.length < 2 || course.isStopped()) return;
   yield* attempt(course, most, function* (trial) {
-    const left = yield* trial.ontoHosts(course.isStopped);
+    const left = yield* trial.ontoHosts(course.isStopped, hosts);
     return left.length > 0 || course.isStopped() ? noRoom : apart(course, most, trial.places());
   });
 }
 
 /** As many from the first on as fit: half of those in the way stay, from the last on, for with their room others may fit. */
-function* shrunk(course: Course, worthwhile: readonly Candidate[]): Generator<void, readonly Candidate[]> {
-  let some = course.standings.mayGoTogether(worthwhile);
+function* shrunk(course: Course, chosen: readonly Candidate[], hosts: Hosts): Generator<void, readonly Candidate[]> {
+  let some = chosen;
   while (some.length > 1 && !course.isStopped()) {
-    const blocked = yield* blockedAmong(course, some);
+    const blocked = yield* blockedAmong(course, some, hosts);
     const inTheWay = some.filter(({ name }) => blocked.has(name));
     if (inTheWay.length === 0) break;
     const out = new Set(inTheWay.slice(Math.floor(inTheWay.length / 2)));
@@ -64,7 +78,7 @@ const triesMax = 24;
 function* grown(
   course: Course,
   fitting: readonly Candidate[],
-  worthwhile: readonly Candidate[],
+  { worthwhile, hosts }: { readonly worthwhile: readonly Candidate[]; readonly hosts: Hosts },
 ): Generator<void, readonly Candidate[]> {
   const isIn = new Set(fitting);
   let others = worthwhile.filter(node => !isIn.has(node));
@@ -74,7 +88,7 @@ function* grown(
     const more = [...most, ...others.slice(0, count)];
     const mayFit = course.standings.mayGoTogether(more).length === more.length;
     if (mayFit) tries++;
-    const fits = mayFit && (yield* blockedAmong(course, more)).size === 0;
+    const fits = mayFit && (yield* blockedAmong(course, more, hosts)).size === 0;
     if (fits) most = more;
     if (fits || count === 1) others = others.slice(count);
     else count = Math.ceil(count / 2);
@@ -84,10 +98,14 @@ function* grown(
 }
 
 /** Those whose pods find no place if all of them go, by name. */
-function* blockedAmong(course: Course, nodes: readonly Candidate[]): Generator<void, ReadonlySet<string | undefined>> {
+function* blockedAmong(
+  course: Course,
+  nodes: readonly Candidate[],
+  hosts: Hosts,
+): Generator<void, ReadonlySet<string | undefined>> {
   let blocked: ReadonlySet<string | undefined> = new Set();
   yield* attempt(course, nodes, function* (trial) {
-    const left = yield* trial.ontoHosts(course.isStopped);
+    const left = yield* trial.ontoHosts(course.isStopped, hosts);
     blocked = new Set(left.map(pod => pod.spec.nodeName));
     return noRoom;
   });

@@ -84,6 +84,11 @@ export class Standings {
     return this.#standing(name).podCount;
   }
 
+  /** What is won if it goes, less what it is worth to leave its pods alone. */
+  worthOf({ name }: Pick<Candidate, "name">): number {
+    return worthOf(this.#standing(name), this.#question);
+  }
+
   /** Whether its pods would fit elsewhere if they could be cut to pieces. */
   mayBeEmptied({ name }: Candidate): boolean {
     const { index, demand } = this.#standing(name);
@@ -181,10 +186,12 @@ function keepingCost(
   mixture: Amounts,
   { picture, question }: { readonly picture: Picture; readonly question: Question },
 ): number {
-  const { candidate, podCount } = standing;
-  const { price, disturbance } = question.termsByPool.get(candidate.pool) ?? { price: 0, disturbance: 0 };
-  const left = candidate.price - (leftAloneWorth * price * (1 + podCount)) / Math.max(1, disturbance);
-  return left / Math.max(1e-9, heldBy(standing, mixture, picture));
+  return worthOf(standing, question) / Math.max(1e-9, heldBy(standing, mixture, picture));
+}
+
+function worthOf({ candidate, podCount }: Standing, { termsByPool }: Question): number {
+  const { price, disturbance } = termsByPool.get(candidate.pool) ?? { price: 0, disturbance: 0 };
+  return candidate.price - (leftAloneWorth * price * (1 + podCount)) / Math.max(1, disturbance);
 }
 
 /**
