@@ -329,10 +329,10 @@ describe("escalation", () => {
       until: at("63m"),
     });
     const entry = remediating(web, { phase: "Running", status: { startedAt: formatTime(t0) } });
-    const own = { spec: {}, status: {}, conditions: [] };
-    const fenced = aRemediation({ of: web, on: "n0", succeeded: aCondition("Succeeded", "True"), own });
-    const unending = decide({ actions: [entry], leases: [aLease("n0")], remediations: [fenced] });
-    expect(unending.commands).toMatchObject([
+    const succeeded = aCondition("Succeeded", "True");
+    const fenced = aRemediation({ of: web, on: "n0", createdAt: at("58m"), succeeded });
+    const found = decide({ actions: [entry], leases: [aLease("n0")], remediations: [fenced] });
+    expect(found.commands).toMatchObject([
       {
         progress: {
           waitingFor: { message: expect.stringContaining("says that it has succeeded, and node n0") as string },

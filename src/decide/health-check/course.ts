@@ -62,8 +62,10 @@ function isOver(made: RemediationView, step: StepView, context: Context): boolea
 
 /** When a step has had its time; undefined: it has all it wants, or has not begun. */
 export function endsAt(made: RemediationView, { timeoutMs }: StepView, context: Context): Instant | undefined {
-  // What we carry out ourselves comes to an end by itself.
-  const lastsMs = timeoutMs ?? (made.own === undefined ? aloneMs : undefined);
+  // What we carry out ourselves comes to an end by itself. One that has succeeded does nothing more for a node that has
+  // failed again before it was removed.
+  const isIdle = made.own === undefined || made.succeeded?.status === "True";
+  const lastsMs = timeoutMs ?? (isIdle ? aloneMs : undefined);
   const begunAt = lastsMs === undefined ? undefined : beginOf(made, context);
   return begunAt === undefined || lastsMs === undefined ? undefined : begunAt + lastsMs;
 }
@@ -75,9 +77,9 @@ function beginOf(made: RemediationView, context: Context): Instant | undefined {
   const starts = ours.actions.flatMap(({ status }) => instantOf(status.startedAt) ?? []);
   if (starts.length > 0) return Math.min(...starts);
   const { nodeAction } = ours.remediation.own.status;
-  // An entry that is no longer kept is long over.
+  // An entry that is no longer kept is long over, and nothing has to begin any more for what has succeeded without one.
   const isForgotten = nodeAction !== undefined && context.picture.action(nodeAction) === undefined;
-  return isForgotten ? made.createdAt : undefined;
+  return isForgotten || made.succeeded?.status === "True" ? made.createdAt : undefined;
 }
 
 /** Whoever carries it out is told to stop, unless it has done what it could. */
