@@ -19,7 +19,7 @@ import { isGoingOn, isMadeUnderAnother } from "./holds.ts";
 import { giveBack } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
 import { healthOf, isHealthy, isUnhealthy } from "./node-health.ts";
-import { forgetDelay, recover } from "./recovery.ts";
+import { forgetDelay, outlived, recover } from "./recovery.ts";
 import { sightOf } from "./templates.ts";
 import { checkNotice, type Patient } from "./words.ts";
 
@@ -112,6 +112,8 @@ function decidePatient(patient: Patient, context: Context): Decision {
   if (action !== undefined && hasStarted(action) && remediations.length === 0) {
     return keptInLedger(patient, action, { course: nothing, context });
   }
+  const former = outlived(patient, context);
+  if (former !== undefined) return former;
   const isWell = isHealthy(health) || !isSelected;
   const isOnItsWay = isAsked && open.spec.method === "Remediate";
   // Nothing is removed before its entry is ours and knows of it.
