@@ -169,6 +169,6 @@ function detected({ node, check, health }: Patient): Decision["notices"][number]
   return checkNotice(check, { type: "Normal", reason: "DetectedUnhealthy", message });
 }
 
-export function refused({ node }: Pick<Patient, "node">, objection: Objection): Decision {
-  return { ...nothing, refusals: [{ subject: `node/${node.name}`, ...objection }] };
+export function refused({ node, check }: Case, objection: Objection): Decision {
+  return { ...nothing, refusals: [{ subject: `node/${node.name}`, check: check.name, ...objection }] };
 }
