@@ -2,13 +2,12 @@
 // the next one. It goes on under pause, upgrade and a closed gate, for it has begun. It never ends the node itself.
 
 import { timedOutKey } from "../../api/node-health-check-contract.ts";
-import { formatTime, hourMs, type Instant, minuteMs } from "../../api/time.ts";
+import { formatTime, hourMs, type Instant } from "../../api/time.ts";
 import type { RemediationView, StepView } from "../../snapshot/check-views.ts";
 import { type Context, nothing, type Decision, together } from "../decision.ts";
 import { laneOfRemediation } from "../lane.ts";
 import { dryRunCode, dryRunWord } from "../dry-run.ts";
-import { instantOf, unstamped } from "../ledger.ts";
-import { patientOf } from "../remediators/patient.ts";
+import { unstamped } from "../ledger.ts";
 import type { Objection } from "../safety.ts";
 import { sayWait, startHold } from "../start-hold.ts";
 import { nodeGoing, proposalOf, refused, stepHold } from "./ask.ts";
@@ -18,13 +17,9 @@ import { isMadeBy } from "./manifest.ts";
 import { isUnhealthy } from "./node-health.ts";
 import { targetOf } from "./objects.ts";
 import { nameTaken, type Plan, planOf, standingFor } from "./plan.ts";
+import { endsAt, isOver, stepOf, type StepTime } from "./step-time.ts";
 import { checkNotice, type Patient, wakesAt } from "./words.ts";
 
-/**
- * For the only step of a check, by somebody who says nothing: as long as medik8s' controller holds the node for it. Else
- * it would keep its place in the caps from those who could be helped.
- */
-const aloneMs = 30 * minuteMs;
 /** What goes on for so long is worth a word. */
 const oldMs = 48 * hourMs;
 
@@ -32,7 +27,10 @@ const oldMs = 48 * hourMs;
 export function carryOn(patient: Patient, context: Context): Decision {
   const { health } = patient;
   const { progress, current } = progressOf(patient, context);
-  const ended = together([...progress.map(one => timeOut(one, patient, context)), aged(patient, context)]);
+  const ended = together([
+    ...[...progress, ...unused(patient)].map(one => timeOut(one, patient, context)),
+    aged(patient, context),
+  ]);
   // Another unhealthy condition that has not lasted long enough yet: what runs is left alone, and nothing is added.
   if (!isUnhealthy(health, context.now)) return { ...ended, wakeAt: earliest(ended.wakeAt, health.dueAt) };
   if (current === undefined) return together([ended, noneLeft(patient, context)]);
@@ -43,6 +41,7 @@ export function carryOn(patient: Patient, context: Context): Decision {
 }
 
 type Progress = { readonly step: StepView; readonly made: RemediationView | undefined };
+type Ending = { readonly step: StepTime; readonly made: RemediationView | undefined };
 type Running = { readonly step: StepView; readonly made: RemediationView };
 
 /** Each step with what was made for it, and the one whose turn it is. */
@@ -54,36 +53,16 @@ function progressOf({ check, remediations }: Pick<Patient, "check" | "remediatio
   return { progress, current };
 }
 
-/** By its own word, by ours, or by its time. */
-function isOver(made: RemediationView, step: StepView, context: Context): boolean {
-  if (made.timedOut !== undefined || made.succeeded?.status === "False") return true;
-  return (endsAt(made, step, context) ?? Number.POSITIVE_INFINITY) <= context.now;
-}
-
-/** When a step has had its time; undefined: it has all it wants, or has not begun. */
-export function endsAt(made: RemediationView, { timeoutMs }: StepView, context: Context): Instant | undefined {
-  // What we carry out ourselves comes to an end by itself. One that has succeeded does nothing more for a node that has
-  // failed again before it was removed.
-  const isIdle = made.own === undefined || made.succeeded?.status === "True";
-  const lastsMs = timeoutMs ?? (isIdle ? aloneMs : undefined);
-  const begunAt = lastsMs === undefined ? undefined : beginOf(made, context);
-  return begunAt === undefined || lastsMs === undefined ? undefined : begunAt + lastsMs;
-}
-
-/** Ours wait for the arbiter's leave after the object is made: what a freeze holds back has not been tried. */
-function beginOf(made: RemediationView, context: Context): Instant | undefined {
-  const ours = patientOf(made, context);
-  if (ours === undefined) return made.createdAt;
-  const starts = ours.actions.flatMap(({ status }) => instantOf(status.startedAt) ?? []);
-  if (starts.length > 0) return Math.min(...starts);
-  const { nodeAction } = ours.remediation.own.status;
-  // An entry that is no longer kept is long over, and nothing has to begin any more for what has succeeded without one.
-  const isForgotten = nodeAction !== undefined && context.picture.action(nodeAction) === undefined;
-  return isForgotten || made.succeeded?.status === "True" ? made.createdAt : undefined;
+/** Of templates that the check no longer names. */
+function unused({ check, remediations }: Patient): readonly Ending[] {
+  return remediations.flatMap(made => {
+    const step = stepOf(made, check);
+    return step === undefined || "template" in step ? [] : { step, made };
+  });
 }
 
 /** Whoever carries it out is told to stop, unless it has done what it could. */
-function timeOut({ step, made }: Progress, { node }: Patient, context: Context): Decision {
+function timeOut({ step, made }: Ending, { node }: Patient, context: Context): Decision {
   if (made === undefined || made.deletingSince !== undefined || made.timedOut !== undefined) return nothing;
   if (!isOver(made, step, context)) return { ...nothing, wakeAt: wakesAt(endsAt(made, step, context), context.now) };
   const target = targetOf(made, context);

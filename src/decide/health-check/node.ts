@@ -13,13 +13,14 @@ import { ownClaimOf } from "../own-node.ts";
 import { saysWait } from "../progress.ts";
 import { hasStarted } from "../start-hold.ts";
 import { ask, refused } from "./ask.ts";
-import { carryOn, endsAt, isSpent, leftAfterSteps, letGo, spentSentence } from "./course.ts";
+import { carryOn, isSpent, leftAfterSteps, letGo, spentSentence } from "./course.ts";
 import { failedWrite } from "./failed-write.ts";
 import { isGoingOn, isMadeUnderAnother } from "./holds.ts";
 import { giveBack } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
 import { healthOf, isHealthy, isUnhealthy } from "./node-health.ts";
 import { forgetDelay, outlived, recover } from "./recovery.ts";
+import { endsAt, stepOf } from "./step-time.ts";
 import { sightOf } from "./templates.ts";
 import { checkNotice, type Patient } from "./words.ts";
 
@@ -249,7 +250,7 @@ function waitOf({ check, node, remediations }: Patient, { refusals: [held] }: De
   const asked = remediations.findLast(one => one.timedOut === undefined && one.succeeded?.status !== "False");
   if (asked === undefined) return null;
   const who = `${asked.kind} ${asked.name}`;
-  const step = check.steps.find(one => isMadeBy(one, asked));
+  const step = stepOf(asked, check);
   const until = step && endsAt(asked, step, context);
   const said =
     asked.succeeded?.status === "True"
