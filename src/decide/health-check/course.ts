@@ -2,14 +2,15 @@
 // the next one. It goes on under pause, upgrade and a closed gate, for it has begun. It never ends the node itself.
 
 import { timedOutKey } from "../../api/node-health-check-contract.ts";
-import { formatTime, hourMs, type Instant } from "../../api/time.ts";
+import { formatTime, hourMs, type Instant, minuteMs } from "../../api/time.ts";
 import type { RemediationView, StepView } from "../../snapshot/check-views.ts";
 import { type Context, nothing, type Decision, together } from "../decision.ts";
 import { laneOfRemediation } from "../lane.ts";
 import { dryRunCode, dryRunWord } from "../dry-run.ts";
 import { unstamped } from "../ledger.ts";
 import type { Objection } from "../safety.ts";
-import { sayWait, startHold } from "../start-hold.ts";
+import { hasStarted, sayWait, startHold } from "../start-hold.ts";
+import { nextOf } from "../termination-step.ts";
 import { nodeGoing, proposalOf, refused, stepHold } from "./ask.ts";
 import { edited, isGoingOn, isMadeUnderAnother } from "./holds.ts";
 import { giveBack, heldByAnother, renewal, takeLease } from "./lease.ts";
@@ -17,7 +18,8 @@ import { isMadeBy } from "./manifest.ts";
 import { isUnhealthy } from "./node-health.ts";
 import { targetOf } from "./objects.ts";
 import { nameTaken, type Plan, planOf, standingFor } from "./plan.ts";
-import { endsAt, isOver, stepOf, type StepTime } from "./step-time.ts";
+import { endedAt, endsAt, isOver, stepOf, type StepTime } from "./step-time.ts";
+import { disablingOf } from "./templates.ts";
 import { checkNotice, type Patient, wakesAt } from "./words.ts";
 
 /** What goes on for so long is worth a word. */
@@ -97,15 +99,31 @@ export function spentSentence({ node, check }: Pick<Patient, "node" | "check">):
   return `Every remediation of NodeHealthCheck ${check.name} was tried on node ${node.name}, and it is still unhealthy.`;
 }
 
+/** How long a node is kept for a step that cannot begin, as for an entry that has not begun. */
+const patienceMs = 10 * minuteMs;
+
 /**
- * What is left to do would replace the node, and that is its pool's: the entry must end, for repair waits for it. Undefined:
- * something runs, or another step's turn it is.
+ * What all that is left to do waits for, where the entry must end: the node is its pool's to replace, and repair waits for
+ * that; or nobody has been at work on it for a while, and others could be helped. Undefined: something runs or may soon.
  */
 export function leftAfterSteps(patient: Patient, context: Context): Objection | undefined {
   const { current } = progressOf(patient, context);
   if (patient.remediations.length === 0 || current === undefined || current.made !== undefined) return undefined;
   const held = stepHold(patient, current.step, context);
-  return held?.code === "left-to-repair" ? held : undefined;
+  if (held?.code === "left-to-repair") return held;
+  // One that has not begun ends by the ledger's own rule.
+  if (patient.action !== undefined && !hasStarted(patient.action)) return undefined;
+  const isKept = (keptUntil(patient, context) ?? Number.POSITIVE_INFINITY) > context.now;
+  if (isKept || disablingOf(patient.check, context)?.reason === "RemediationTemplatePending") return undefined;
+  const plan = planOf(patient, current.step, context);
+  return shownOnly(patient, current.step, context) ?? held ?? planHold(patient, plan, context);
+}
+
+/** Undefined: somebody is at work on the node. */
+function keptUntil({ check, remediations, action }: Patient, context: Context): Instant | undefined {
+  const ends = remediations.map(one => endedAt(one, check, context) ?? Number.POSITIVE_INFINITY);
+  const last = Math.max(...ends, action?.createdAt ?? Number.NEGATIVE_INFINITY);
+  return remediations.length > 0 && Number.isFinite(last) ? last + patienceMs : undefined;
 }
 
 /** As for one on which all was tried. */
@@ -157,7 +175,11 @@ function begin(patient: Patient, step: StepView, context: Context): Decision {
   const isTold = patient.isTerminated || patient.remediations.some(one => isGoingOn(one, check));
   if (held !== undefined) {
     const commands = isTold ? [] : sayWait(action, lasting(held));
-    return { ...refused(patient, held), commands, wakeAt: wakesAt(held.until, context.now) };
+    return {
+      ...refused(patient, held),
+      commands,
+      wakeAt: nextOf(context.now, [held.until, keptUntil(patient, context)]),
+    };
   }
   if (plan === undefined) return nothing;
   const { takes, renewAt } = takeLease(patient, step, context);

@@ -11,6 +11,7 @@ import { reasonOf } from "../conditions.ts";
 import { servedClass } from "../node-class.ts";
 import { ownClaimOf } from "../own-node.ts";
 import { saysWait } from "../progress.ts";
+import type { Objection } from "../safety.ts";
 import { hasStarted } from "../start-hold.ts";
 import { ask, refused } from "./ask.ts";
 import { carryOn, isSpent, leftAfterSteps, letGo, spentSentence } from "./course.ts";
@@ -205,7 +206,7 @@ function progressOf(patient: Patient, action: ActionView, { course, context }: K
     return over(action, spentSentence(patient), "Failed", stepsOf(patient, action));
   }
   const left = isWell ? undefined : leftAfterSteps(patient, context);
-  if (left !== undefined) return over(action, left.message, "Failed", stepsOf(patient, action));
+  if (left !== undefined) return over(action, leftSentence(left), "Failed", stepsOf(patient, action));
   // Of one that was opened for a further step, when all before it had been tried, nothing has begun yet.
   const isBegun = hasStarted(action) || remediations.some(one => isGoingOn(one, check));
   if (remediations.length > 0 && isBegun) return running(patient, action, waitOf(patient, course, context));
@@ -221,6 +222,10 @@ function progressOf(patient: Patient, action: ActionView, { course, context }: K
     `Node ${node.name} was no longer unhealthy by NodeHealthCheck ${check.name} before anything was done.`,
     "Abandoned",
   );
+}
+
+function leftSentence({ code, message }: Objection): string {
+  return code === "left-to-repair" ? message : `No further step could begin, and nobody works on the node: ${message}`;
 }
 
 /** One owner at a time: what our own remediators do is asked for and written down by them. */

@@ -51,3 +51,13 @@ function beginOf(made: RemediationView, context: Context): Instant | undefined {
   const isForgotten = nodeAction !== undefined && context.picture.action(nodeAction) === undefined;
   return isForgotten || made.succeeded?.status === "True" ? made.createdAt : undefined;
 }
+
+/** When it was over, by whichever of these. Undefined: it is not. */
+export function endedAt(made: RemediationView, check: CheckView, context: Context): Instant | undefined {
+  const { timedOut, succeeded, createdAt } = made;
+  if (timedOut !== undefined) return instantOf(timedOut) ?? createdAt;
+  if (succeeded?.status === "False") return succeeded.since ?? createdAt;
+  const step = stepOf(made, check);
+  const end = step && endsAt(made, step, context);
+  return end !== undefined && end <= context.now ? end : undefined;
+}
