@@ -310,8 +310,9 @@ function spend({ proposal }: Case, limits: readonly Limit[], { spent, limits: al
   return { ...(budget ? { budget } : {}), caps: written("cap") };
 }
 
-function refusal({ node }: Proposal, reason: Objection): Refusal {
-  return { subject: `node/${node.name}`, ...reason };
+function refusal({ node, askedBy }: Proposal, reason: Objection): Refusal {
+  const check = askedBy.kind === "NodeHealthCheck" ? { check: askedBy.name } : {};
+  return { subject: `node/${node.name}`, ...check, ...reason };
 }
 
 function nextLook(refusals: readonly Refusal[], { limits }: Pass): Instant | undefined {

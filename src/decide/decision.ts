@@ -210,6 +210,8 @@ export const destructiveKinds: ReadonlySet<CommandKind> = new Set<CommandKind>([
 /** A "no" or "not yet". */
 export type Refusal = {
   readonly subject: Subject;
+  /** The health check that it is refused to, where one asks for the subject: others may ask for the same node. */
+  readonly check?: string;
   /** A fact in a few words, such as budget-spent. */
   readonly code: string;
   readonly message: string;

@@ -9,7 +9,7 @@ import { instantOf, joinLane } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
 import { classOf } from "./precedence.ts";
 
-export type Objection = Omit<Refusal, "subject">;
+export type Objection = Omit<Refusal, "subject" | "check">;
 
 export function objection(proposal: Proposal, context: Context): Objection | undefined {
   const doubt = stale(context) ?? absent(proposal, context) ?? notOurs(proposal, context);

@@ -28,12 +28,17 @@ const { picture } = aCheckContext({
   ],
 });
 
-const refused = (subject: Refusal["subject"], code: string): Refusal => ({ subject, code, message: "", liftedBy: "" });
+const refused = (subject: Refusal["subject"], code: string, check?: string): Refusal => {
+  return { subject, ...(check === undefined ? {} : { check }), code, message: "", liftedBy: "" };
+};
 const refusals = [
-  refused("node/b", "too-many-unhealthy"),
-  refused("node/a", "no-template-left"),
-  refused("node/b", "tolerated"),
+  refused("node/b", "too-many-unhealthy", "web"),
+  refused("node/a", "no-template-left", "web"),
+  refused("node/b", "tolerated", "web"),
   refused("node/of-no-check", "paused"),
+  // To its pool's repair, or to another check: nothing holds back the one that has the node.
+  refused("node/a", "frozen"),
+  refused("node/a", "lease-held", "second"),
   refused("check/web", "paused"),
 ];
 
@@ -86,6 +91,7 @@ test("how checks stand is told by check, cause and kind, and by no node", async 
     'fettle_health_check_no_template_left{check="web"} 1',
     'fettle_health_check_held_back{check="web",cause="too-many-unhealthy"} 1',
     'fettle_health_check_held_back{check="web",cause="no-template-left"} 1',
+    'fettle_health_check_held_back{check="second",cause="lease-held"} 1',
     'fettle_health_check_old_remediations{remediation="FenceRemediation"} 1',
     'nodehealthcheck_ongoing_remediation{remediation="FenceRemediation"} 1',
     'nodehealthcheck_ongoing_remediation{remediation="WipeRemediation"} 1',

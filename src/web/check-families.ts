@@ -120,10 +120,8 @@ function* stormOf({ name, conditions }: CheckView): Iterable<Sample> {
 }
 
 function* heldBack(asked: Asked): Iterable<string> {
-  const { checks } = asked.picture;
-  for (const { subject, code } of asked.refusals()) {
-    if (!causes.has(code) || !subject.startsWith("node/")) continue;
-    for (const { name } of checks.concerning(subject.slice("node/".length))) yield `${name} ${code}`;
+  for (const { subject, check, code } of asked.refusals()) {
+    if (check !== undefined && causes.has(code) && subject.startsWith("node/")) yield `${check} ${code}`;
   }
 }
 

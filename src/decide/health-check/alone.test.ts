@@ -31,4 +31,12 @@ describe("the only step of a check", () => {
     expect(commandsOf(found, "annotate-remediation")).toEqual([]);
     expect(phases(found)).toEqual(["Failed"]);
   });
+
+  test("of ours has all the time it wants, and half an hour if it has succeeded and the node fails again", () => {
+    const own = { spec: {}, status: {}, conditions: [] };
+    expect(phases(alone({ own }, at("24h")))).not.toContain("Failed");
+    const succeeded = aCondition("Succeeded", "True");
+    expect(phases(alone({ own, succeeded }, at("60m") - 1))).not.toContain("Failed");
+    expect(phases(alone({ own, succeeded }, at("60m")))).toEqual(["Failed"]);
+  });
 });

@@ -27,7 +27,7 @@ export function ask(patient: Patient, context: Context): Decision {
   if (first === undefined || held !== undefined) {
     return {
       ...refused(patient, held ?? withoutStep(patient, context)),
-      notices,
+      notices: held === undefined ? notices : [...notices, ...skipped(patient, held)],
       wakeAt: wakesAt(held?.until, context.now),
     };
   }
@@ -120,6 +120,13 @@ function leftToMachineCheck({ node }: Case, { picture: { checks } }: Context): O
   return { code: "left-to-machine-check", message, liftedBy: "another node in its place" };
 }
 
+/** As in medik8s, for those who look at the check: in words that the next renewal of a lease does not change. */
+function skipped({ node, check }: Patient, { code, liftedBy }: Objection): Decision["notices"] {
+  if (code !== "excluded" && code !== "lease-held") return [];
+  const message = `Node ${node.name} is unhealthy and left alone (${code}); what lifts that: ${liftedBy}.`;
+  return [checkNotice(check, { type: "Warning", reason: "RemediationSkipped", message })];
+}
+
 function mislabelled({ node, check }: Patient): Decision["notices"] {
   if (node.labels[excludedKey] !== "") return [];
   const message = `Node ${node.name} has ${excludedKey} without a value, which excludes nothing: write "true".`;
@@ -162,6 +169,6 @@ function detected({ node, check, health }: Patient): Decision["notices"][number]
   return checkNotice(check, { type: "Normal", reason: "DetectedUnhealthy", message });
 }
 
-export function refused({ node }: Pick<Patient, "node">, objection: Objection): Decision {
-  return { ...nothing, refusals: [{ subject: `node/${node.name}`, ...objection }] };
+export function refused({ node, check }: Case, objection: Objection): Decision {
+  return { ...nothing, refusals: [{ subject: `node/${node.name}`, check: check.name, ...objection }] };
 }

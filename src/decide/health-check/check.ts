@@ -6,14 +6,13 @@ import { isTrue } from "../conditions.ts";
 import { type Context, nothing, type Notice, type Decision, together } from "../decision.ts";
 import type { Objection } from "../safety.ts";
 import { nextOf } from "../termination-step.ts";
-import { endsAt } from "./course.ts";
 import { gateOf } from "./gate.ts";
 import { checkHold } from "./holds.ts";
 import { giveBack } from "./lease.ts";
-import { isMadeBy } from "./manifest.ts";
 import { healthOf } from "./node-health.ts";
 import { deletions } from "./recovery.ts";
 import { type Findings, statusUpdate } from "./status.ts";
+import { endsAt, stepOf } from "./step-time.ts";
 import { type Storm, stormOf } from "./storm.ts";
 import { disablingOf, sightOf } from "./templates.ts";
 import { checkNotice } from "./words.ts";
@@ -44,10 +43,10 @@ export function decideCheck(name: string, context: Context): Decision {
 
 /** When a step has had its time: another node may then have nothing left to try. */
 function stepEnds(check: CheckView, context: Context): readonly number[] {
-  const made = context.picture.checks.remediationsBy(check);
-  return made.flatMap(one =>
-    check.steps.flatMap(step => (isMadeBy(step, one) ? (endsAt(one, step, context) ?? []) : [])),
-  );
+  return context.picture.checks.remediationsBy(check).flatMap(one => {
+    const step = stepOf(one, check);
+    return (step && endsAt(one, step, context)) ?? [];
+  });
 }
 
 function refusalsOf({ name }: CheckView, { disabling, hold }: Findings): Decision["refusals"] {

@@ -329,10 +329,10 @@ describe("escalation", () => {
       until: at("63m"),
     });
     const entry = remediating(web, { phase: "Running", status: { startedAt: formatTime(t0) } });
-    const own = { spec: {}, status: {}, conditions: [] };
-    const fenced = aRemediation({ of: web, on: "n0", succeeded: aCondition("Succeeded", "True"), own });
-    const unending = decide({ actions: [entry], leases: [aLease("n0")], remediations: [fenced] });
-    expect(unending.commands).toMatchObject([
+    const succeeded = aCondition("Succeeded", "True");
+    const fenced = aRemediation({ of: web, on: "n0", createdAt: at("58m"), succeeded });
+    const found = decide({ actions: [entry], leases: [aLease("n0")], remediations: [fenced] });
+    expect(found.commands).toMatchObject([
       {
         progress: {
           waitingFor: { message: expect.stringContaining("says that it has succeeded, and node n0") as string },
@@ -351,7 +351,7 @@ describe("escalation", () => {
 
   test("what holds the next step is said on the entry, once", () => {
     const nodes = someNodes(3, 1, { labels: { "remediation.medik8s.io/exclude-from-remediation": "true" } });
-    const tried = [step("Fence", { timedOut: formatTime(at("5m")) })];
+    const tried = [step("Fence", { timedOut: formatTime(at("55m")) })];
     const { reason = "", message = "" } = waitsFor(world(tried, { nodes })) ?? {};
     expect(reason).toBe("Excluded");
     const since = formatTime(at("5m"));
@@ -360,6 +360,44 @@ describe("escalation", () => {
     const entry = remediating(escalating, { phase: "Running", status });
     expect(decide(world(tried, { nodes, actions: [entry] })).commands).toEqual([]);
     expect(waitsFor(world(tried, { actions: [entry] }))).toBeNull();
+  });
+
+  describe("with a next step that cannot begin", () => {
+    const nodes = someNodes(3, 1, { labels: { "remediation.medik8s.io/exclude-from-remediation": "true" } });
+    const tried = [step("Fence", { timedOut: formatTime(at("50m")) })];
+    const ends = (more: CheckWorld) =>
+      decide(world(tried, { nodes, ...more })).commands.flatMap(command =>
+        command.kind === "update-action" ? (command.progress?.phase ?? []) : [],
+      );
+
+    test("the entry ends ten minutes after the last one: others could be helped in its place", () => {
+      const early = decide(world(tried, { nodes, now: at("60m") - 1 }));
+      expect(early.wakeAt).toBe(at("60m"));
+      expect(ends({ now: at("60m") - 1 })).not.toContain("Failed");
+      expect(ends({ now: at("60m") })).toEqual(["Failed"]);
+    });
+
+    test("not while one runs, nor while a kind has not been listed again yet", () => {
+      const remediations = [...tried, step("Wipe", { createdAt: at("58m") })];
+      expect(ends({ remediations, now: at("60m") })).not.toContain("Failed");
+      const kinds = { RebootRemediationTemplate: { state: "Listing" } } as const;
+      expect(ends({ kinds, now: at("60m") })).not.toContain("Failed");
+    });
+
+    test("nor that of one opened just now, or not begun: those have their own ten minutes", () => {
+      const status = { startedAt: formatTime(at("55m")) };
+      const anew = remediating(escalating, { phase: "Running", createdAt: at("55m"), status });
+      expect(ends({ actions: [anew], now: at("60m") })).not.toContain("Failed");
+      expect(ends({ actions: [remediating(escalating)], now: at("60m") })).not.toContain("Failed");
+    });
+
+    test("then the lease is given back, and it is asked for again once nothing holds the step", () => {
+      const found = decide(world(tried, { nodes, actions: [] }));
+      expect(found.refusals.map(({ code }) => code)).toEqual(["excluded"]);
+      expect(commandsOf(found, "release-node-lease")).toHaveLength(1);
+      expect(found.proposals).toEqual([]);
+      expect(decide(world(tried, { actions: [] })).proposals).toHaveLength(1);
+    });
   });
 
   describe("of ours", () => {

@@ -7,10 +7,10 @@ import type { RemediationView, StepView } from "../../snapshot/check-views.ts";
 import { type Context, nothing, type Decision, together } from "../decision.ts";
 import { laneOfRemediation } from "../lane.ts";
 import { dryRunCode, dryRunWord } from "../dry-run.ts";
-import { instantOf, unstamped } from "../ledger.ts";
-import { patientOf } from "../remediators/patient.ts";
+import { unstamped } from "../ledger.ts";
 import type { Objection } from "../safety.ts";
-import { sayWait, startHold } from "../start-hold.ts";
+import { hasStarted, sayWait, startHold } from "../start-hold.ts";
+import { nextOf } from "../termination-step.ts";
 import { nodeGoing, proposalOf, refused, stepHold } from "./ask.ts";
 import { edited, isGoingOn, isMadeUnderAnother } from "./holds.ts";
 import { giveBack, heldByAnother, renewal, takeLease } from "./lease.ts";
@@ -18,13 +18,10 @@ import { isMadeBy } from "./manifest.ts";
 import { isUnhealthy } from "./node-health.ts";
 import { targetOf } from "./objects.ts";
 import { nameTaken, type Plan, planOf, standingFor } from "./plan.ts";
+import { endedAt, endsAt, isOver, stepOf, type StepTime } from "./step-time.ts";
+import { disablingOf } from "./templates.ts";
 import { checkNotice, type Patient, wakesAt } from "./words.ts";
 
-/**
- * For the only step of a check, by somebody who says nothing: as long as medik8s' controller holds the node for it. Else
- * it would keep its place in the caps from those who could be helped.
- */
-const aloneMs = 30 * minuteMs;
 /** What goes on for so long is worth a word. */
 const oldMs = 48 * hourMs;
 
@@ -32,7 +29,10 @@ const oldMs = 48 * hourMs;
 export function carryOn(patient: Patient, context: Context): Decision {
   const { health } = patient;
   const { progress, current } = progressOf(patient, context);
-  const ended = together([...progress.map(one => timeOut(one, patient, context)), aged(patient, context)]);
+  const ended = together([
+    ...[...progress, ...unused(patient)].map(one => timeOut(one, patient, context)),
+    aged(patient, context),
+  ]);
   // Another unhealthy condition that has not lasted long enough yet: what runs is left alone, and nothing is added.
   if (!isUnhealthy(health, context.now)) return { ...ended, wakeAt: earliest(ended.wakeAt, health.dueAt) };
   if (current === undefined) return together([ended, noneLeft(patient, context)]);
@@ -43,6 +43,7 @@ export function carryOn(patient: Patient, context: Context): Decision {
 }
 
 type Progress = { readonly step: StepView; readonly made: RemediationView | undefined };
+type Ending = { readonly step: StepTime; readonly made: RemediationView | undefined };
 type Running = { readonly step: StepView; readonly made: RemediationView };
 
 /** Each step with what was made for it, and the one whose turn it is. */
@@ -54,34 +55,16 @@ function progressOf({ check, remediations }: Pick<Patient, "check" | "remediatio
   return { progress, current };
 }
 
-/** By its own word, by ours, or by its time. */
-function isOver(made: RemediationView, step: StepView, context: Context): boolean {
-  if (made.timedOut !== undefined || made.succeeded?.status === "False") return true;
-  return (endsAt(made, step, context) ?? Number.POSITIVE_INFINITY) <= context.now;
-}
-
-/** When a step has had its time; undefined: it has all it wants, or has not begun. */
-export function endsAt(made: RemediationView, { timeoutMs }: StepView, context: Context): Instant | undefined {
-  // What we carry out ourselves comes to an end by itself.
-  const lastsMs = timeoutMs ?? (made.own === undefined ? aloneMs : undefined);
-  const begunAt = lastsMs === undefined ? undefined : beginOf(made, context);
-  return begunAt === undefined || lastsMs === undefined ? undefined : begunAt + lastsMs;
-}
-
-/** Ours wait for the arbiter's leave after the object is made: what a freeze holds back has not been tried. */
-function beginOf(made: RemediationView, context: Context): Instant | undefined {
-  const ours = patientOf(made, context);
-  if (ours === undefined) return made.createdAt;
-  const starts = ours.actions.flatMap(({ status }) => instantOf(status.startedAt) ?? []);
-  if (starts.length > 0) return Math.min(...starts);
-  const { nodeAction } = ours.remediation.own.status;
-  // An entry that is no longer kept is long over.
-  const isForgotten = nodeAction !== undefined && context.picture.action(nodeAction) === undefined;
-  return isForgotten ? made.createdAt : undefined;
+/** Of templates that the check no longer names. */
+function unused({ check, remediations }: Patient): readonly Ending[] {
+  return remediations.flatMap(made => {
+    const step = stepOf(made, check);
+    return step === undefined || "template" in step ? [] : { step, made };
+  });
 }
 
 /** Whoever carries it out is told to stop, unless it has done what it could. */
-function timeOut({ step, made }: Progress, { node }: Patient, context: Context): Decision {
+function timeOut({ step, made }: Ending, { node }: Patient, context: Context): Decision {
   if (made === undefined || made.deletingSince !== undefined || made.timedOut !== undefined) return nothing;
   if (!isOver(made, step, context)) return { ...nothing, wakeAt: wakesAt(endsAt(made, step, context), context.now) };
   const target = targetOf(made, context);
@@ -116,15 +99,31 @@ export function spentSentence({ node, check }: Pick<Patient, "node" | "check">):
   return `Every remediation of NodeHealthCheck ${check.name} was tried on node ${node.name}, and it is still unhealthy.`;
 }
 
+/** How long a node is kept for a step that cannot begin, as for an entry that has not begun. */
+const patienceMs = 10 * minuteMs;
+
 /**
- * What is left to do would replace the node, and that is its pool's: the entry must end, for repair waits for it. Undefined:
- * something runs, or another step's turn it is.
+ * What all that is left to do waits for, where the entry must end: the node is its pool's to replace, and repair waits for
+ * that; or nobody has been at work on it for a while, and others could be helped. Undefined: something runs or may soon.
  */
 export function leftAfterSteps(patient: Patient, context: Context): Objection | undefined {
   const { current } = progressOf(patient, context);
   if (patient.remediations.length === 0 || current === undefined || current.made !== undefined) return undefined;
   const held = stepHold(patient, current.step, context);
-  return held?.code === "left-to-repair" ? held : undefined;
+  if (held?.code === "left-to-repair") return held;
+  // One that has not begun ends by the ledger's own rule.
+  if (patient.action !== undefined && !hasStarted(patient.action)) return undefined;
+  const isKept = (keptUntil(patient, context) ?? Number.POSITIVE_INFINITY) > context.now;
+  if (isKept || disablingOf(patient.check, context)?.reason === "RemediationTemplatePending") return undefined;
+  const plan = planOf(patient, current.step, context);
+  return shownOnly(patient, current.step, context) ?? held ?? planHold(patient, plan, context);
+}
+
+/** Undefined: somebody is at work on the node. */
+function keptUntil({ check, remediations, action }: Patient, context: Context): Instant | undefined {
+  const ends = remediations.map(one => endedAt(one, check, context) ?? Number.POSITIVE_INFINITY);
+  const last = Math.max(...ends, action?.createdAt ?? Number.NEGATIVE_INFINITY);
+  return remediations.length > 0 && Number.isFinite(last) ? last + patienceMs : undefined;
 }
 
 /** As for one on which all was tried. */
@@ -176,7 +175,11 @@ function begin(patient: Patient, step: StepView, context: Context): Decision {
   const isTold = patient.isTerminated || patient.remediations.some(one => isGoingOn(one, check));
   if (held !== undefined) {
     const commands = isTold ? [] : sayWait(action, lasting(held));
-    return { ...refused(patient, held), commands, wakeAt: wakesAt(held.until, context.now) };
+    return {
+      ...refused(patient, held),
+      commands,
+      wakeAt: nextOf(context.now, [held.until, keptUntil(patient, context)]),
+    };
   }
   if (plan === undefined) return nothing;
   const { takes, renewAt } = takeLease(patient, step, context);

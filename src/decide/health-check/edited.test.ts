@@ -14,6 +14,7 @@ import {
 } from "../../../test/check-builders.ts";
 import { formatTime } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
+import type { Decision } from "../decision.ts";
 
 describe("a check that is edited while a node is unhealthy", () => {
   const before = aCheck("web", { spec: { remediationTemplate: templateRef("fence") } });
@@ -51,12 +52,33 @@ describe("a check that is edited while a node is unhealthy", () => {
     expect(commandsOf(found, "delete-remediation")).toEqual([]);
   });
 
-  test("has succeeded, and its template is no longer used: what was written before holds", () => {
+  describe("and names the template of what runs no longer", () => {
     const other = aCheck("web", { spec: { escalatingRemediations: escalatingRemediations.slice(1) } });
-    const found = (succeeded: string) =>
-      decide(world({ succeeded: aCondition("Succeeded", succeeded) }, { checks: [other], actions: [running(other)] }));
-    expect(found("True").refusals.map(({ code }) => code)).toEqual(["edited-while-remediating"]);
-    expect(found("False").refusals).toEqual([]);
+    const found = (more: Partial<RemediationView>, now = at("60m")) =>
+      decide(world({ createdAt: at("30m"), ...more }, { checks: [other], actions: [running(other)], now }));
+    const codesOf = ({ refusals }: Decision) => refusals.map(({ code }) => code);
+    const succeeded = aCondition("Succeeded", "True");
+
+    test("what was written before holds, for half an hour if nobody says anything", () => {
+      const held = found({}, at("60m") - 1);
+      expect(held.refusals).toMatchObject([{ code: "edited-while-remediating", until: at("60m") }]);
+      expect(commandsOf(held, "annotate-remediation")).toEqual([]);
+      expect(Math.min(held.wakeAt ?? 0, at("60m"))).toBe(held.wakeAt);
+      // Whoever carries it out is told to stop, and then the new step begins.
+      expect(commandsOf(found({}), "annotate-remediation")).toHaveLength(1);
+      expect(codesOf(found({ timedOut: stamp }))).toEqual([]);
+    });
+
+    test("so too where it has succeeded; what has failed holds nothing", () => {
+      expect(codesOf(found({ succeeded }, at("60m") - 1))).toEqual(["edited-while-remediating"]);
+      expect(codesOf(found({ succeeded }))).toEqual([]);
+      expect(codesOf(found({ succeeded: aCondition("Succeeded", "False") }))).toEqual([]);
+    });
+
+    test("one of ours has all the time it wants", () => {
+      const own = { spec: {}, status: {}, conditions: [] };
+      expect(codesOf(found({ own }, at("24h")))).toEqual(["edited-while-remediating"]);
+    });
   });
 
   test("begins the step like any other start: what holds starts holds it", () => {

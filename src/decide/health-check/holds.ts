@@ -2,7 +2,7 @@
 // others run, and the rules for the control plane. None of it stops what has begun.
 
 import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
-import { formatTime } from "../../api/time.ts";
+import { formatTime, type Instant } from "../../api/time.ts";
 import { isOfEtcd } from "../../snapshot/etcd.ts";
 import type { NodeView } from "../../snapshot/views.ts";
 import type { Limit } from "../caps.ts";
@@ -10,6 +10,7 @@ import type { Context, Proposal, Veto } from "../decision.ts";
 import type { Objection } from "../safety.ts";
 import { type Gate, gateOf, gateSentence } from "./gate.ts";
 import { isMadeBy, isOfControlPlane } from "./manifest.ts";
+import { endsAt, stepOf } from "./step-time.ts";
 import { type Storm, stormOf } from "./storm.ts";
 import { clusterUpgrade, configuring } from "./upgrade.ts";
 
@@ -73,31 +74,38 @@ function paused({ name, effective: { pauseRequests } }: CheckView): Objection | 
 }
 
 /** Selector and remediations are locked while something is remediated: what is written now holds after that. */
-export function edited(check: CheckView, { picture }: Context): Objection | undefined {
-  const made = picture.checks.remediationsBy(check).filter(one => isUnderAnother(one, check));
+export function edited(check: CheckView, context: Context): Objection | undefined {
+  const { checks } = context.picture;
+  const made = checks.remediationsBy(check).filter(one => isUnderAnother(one, check, context));
   const under = [...new Set(made.map(({ nodeName }) => nodeName))].sort();
   const [first] = under;
   if (first === undefined) return undefined;
   const others = under.length === 1 ? "" : ` and ${under.length - 1} more`;
+  const until = Math.max(...made.map(one => endOf(one, check, context)));
   return {
     code: "edited-while-remediating",
     message: `Selector or remediations of NodeHealthCheck ${check.name} were edited while node ${first}${others} was remediated: what was written before holds until that is over.`,
+    ...(Number.isFinite(until) ? { until } : {}),
     liftedBy: `the end of the remediation of node ${first}${others}, or the spec as it was`,
   };
 }
 
-export function isMadeUnderAnother(
-  check: CheckView,
-  nodeName: string,
-  { picture: { checks } }: Pick<Context, "picture">,
-): boolean {
-  return checks.remediationsOf(check, nodeName).some(one => isUnderAnother(one, check));
+export function isMadeUnderAnother(check: CheckView, nodeName: string, context: Context): boolean {
+  return context.picture.checks.remediationsOf(check, nodeName).some(one => isUnderAnother(one, check, context));
 }
 
-function isUnderAnother(one: RemediationView, check: CheckView): boolean {
+function isUnderAnother(one: RemediationView, check: CheckView, context: Context): boolean {
   if (one.madeUnder === undefined || one.madeUnder === check.madeUnder || !isAtWork(one)) return false;
   // It has done what it could: how long that is waited for is what its step says now, where it has one.
-  return one.succeeded?.status !== "True" || !check.steps.some(step => isMadeBy(step, one));
+  if (check.steps.some(step => isMadeBy(step, one))) return one.succeeded?.status !== "True";
+  // Nobody else would end it: without a step of its own it must not hold the check for ever.
+  return endOf(one, check, context) > context.now;
+}
+
+/** When its time is up; infinite: that has no end, or nobody can tell. */
+function endOf(one: RemediationView, check: CheckView, context: Context): Instant {
+  const step = stepOf(one, check);
+  return (step && endsAt(one, step, context)) ?? Number.POSITIVE_INFINITY;
 }
 
 function closed(check: CheckView, gate: Gate): Objection | undefined {

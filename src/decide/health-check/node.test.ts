@@ -119,6 +119,7 @@ describe("what is not asked for", () => {
       nodes: someNodes(3, 1, { labels: { "remediation.medik8s.io/exclude-from-remediation": value } }),
     });
     expect(codes(excluded("true"))).toEqual(["excluded"]);
+    expect(decide(excluded("true")).notices).toMatchObject([{ about: { name: "web" }, reason: "RemediationSkipped" }]);
     expect(decide(excluded("false")).proposals.length).toBe(1);
     const empty = decide(excluded(""));
     expect(empty.proposals.length).toBe(1);
@@ -177,6 +178,12 @@ describe("one owner at a time", () => {
     expect(found.commands.filter(({ kind }) => kind !== "update-action")).toEqual([]);
     expect(found.refusals).toMatchObject([
       { code: "lease-held", message: expect.stringContaining("NodeHealthCheck-web") as string },
+    ]);
+    // On the check itself too, in the same words however often the lease is renewed.
+    const renewed = decide({ ...world, leases: [aLease("n0", { renewedAt: at("59m") })] });
+    expect(renewed.notices).toEqual(found.notices);
+    expect(found.notices).toMatchObject([
+      { about: { name: "zoo" }, reason: "RemediationSkipped", message: expect.stringContaining("-web") as string },
     ]);
   });
 });

@@ -11,15 +11,17 @@ import { reasonOf } from "../conditions.ts";
 import { servedClass } from "../node-class.ts";
 import { ownClaimOf } from "../own-node.ts";
 import { saysWait } from "../progress.ts";
+import type { Objection } from "../safety.ts";
 import { hasStarted } from "../start-hold.ts";
 import { ask, refused } from "./ask.ts";
-import { carryOn, endsAt, isSpent, leftAfterSteps, letGo, spentSentence } from "./course.ts";
+import { carryOn, isSpent, leftAfterSteps, letGo, spentSentence } from "./course.ts";
 import { failedWrite } from "./failed-write.ts";
 import { isGoingOn, isMadeUnderAnother } from "./holds.ts";
 import { giveBack } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
 import { healthOf, isHealthy, isUnhealthy } from "./node-health.ts";
-import { forgetDelay, recover } from "./recovery.ts";
+import { forgetDelay, outlived, recover } from "./recovery.ts";
+import { endsAt, stepOf } from "./step-time.ts";
 import { sightOf } from "./templates.ts";
 import { checkNotice, type Patient } from "./words.ts";
 
@@ -112,6 +114,8 @@ function decidePatient(patient: Patient, context: Context): Decision {
   if (action !== undefined && hasStarted(action) && remediations.length === 0) {
     return keptInLedger(patient, action, { course: nothing, context });
   }
+  const former = outlived(patient, context);
+  if (former !== undefined) return former;
   const isWell = isHealthy(health) || !isSelected;
   const isOnItsWay = isAsked && open.spec.method === "Remediate";
   // Nothing is removed before its entry is ours and knows of it.
@@ -202,7 +206,7 @@ function progressOf(patient: Patient, action: ActionView, { course, context }: K
     return over(action, spentSentence(patient), "Failed", stepsOf(patient, action));
   }
   const left = isWell ? undefined : leftAfterSteps(patient, context);
-  if (left !== undefined) return over(action, left.message, "Failed", stepsOf(patient, action));
+  if (left !== undefined) return over(action, leftSentence(left), "Failed", stepsOf(patient, action));
   // Of one that was opened for a further step, when all before it had been tried, nothing has begun yet.
   const isBegun = hasStarted(action) || remediations.some(one => isGoingOn(one, check));
   if (remediations.length > 0 && isBegun) return running(patient, action, waitOf(patient, course, context));
@@ -218,6 +222,10 @@ function progressOf(patient: Patient, action: ActionView, { course, context }: K
     `Node ${node.name} was no longer unhealthy by NodeHealthCheck ${check.name} before anything was done.`,
     "Abandoned",
   );
+}
+
+function leftSentence({ code, message }: Objection): string {
+  return code === "left-to-repair" ? message : `No further step could begin, and nobody works on the node: ${message}`;
 }
 
 /** One owner at a time: what our own remediators do is asked for and written down by them. */
@@ -247,7 +255,7 @@ function waitOf({ check, node, remediations }: Patient, { refusals: [held] }: De
   const asked = remediations.findLast(one => one.timedOut === undefined && one.succeeded?.status !== "False");
   if (asked === undefined) return null;
   const who = `${asked.kind} ${asked.name}`;
-  const step = check.steps.find(one => isMadeBy(one, asked));
+  const step = stepOf(asked, check);
   const until = step && endsAt(asked, step, context);
   const said =
     asked.succeeded?.status === "True"

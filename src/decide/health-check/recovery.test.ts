@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aNode, at } from "../../../test/builders.ts";
+import { aCondition, aNode, at } from "../../../test/builders.ts";
 import { formatTime, type Instant, secondMs } from "../../api/time.ts";
 import { laneOfRemediation } from "../lane.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
@@ -230,5 +230,36 @@ describe("healthyDelay", () => {
         change: { annotations: { "remediation.medik8s.io/manually-confirmed-healthy": null } },
       },
     ]);
+  });
+});
+
+describe("a node that came under the name of one that a remediation took away", () => {
+  const succeeded = aCondition("Succeeded", "True");
+  const taken = { of: web, on: "n0", createdAt: at("10m"), takesNodeAway: true, succeeded };
+  const decideOn = (createdAt: Instant, remediation: Parameters<typeof aRemediation>[0]) => {
+    const nodes = someNodes(3, 1, { createdAt });
+    return decide({ nodes, remediations: [aRemediation(remediation)], now: at("30m") });
+  };
+
+  test("is not taken for it: what is over is removed, and then it is asked for anew", () => {
+    expect(decideOn(at("15m"), taken).commands).toMatchObject([{ kind: "delete-remediation" }]);
+    expect(decideOn(at("15m"), taken).proposals).toEqual([]);
+  });
+
+  test.each([
+    { what: "the very node", createdAt: at("10m"), more: {} },
+    {
+      what: "one that has not said yet that it has succeeded",
+      createdAt: at("15m"),
+      more: { succeeded: aCondition("Succeeded", "Unknown") },
+    },
+    {
+      what: "one that takes no node away, and may have made it anew",
+      createdAt: at("15m"),
+      more: { takesNodeAway: false },
+    },
+    { what: "one that is being removed", createdAt: at("15m"), more: { deletingSince: at("20m") } },
+  ])("leaves what there is: $what", ({ createdAt, more }) => {
+    expect(commandsOf(decideOn(createdAt, { ...taken, ...more }), "delete-remediation")).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 // A node that is healthy again, or no longer the check's: its remediations are removed, after healthyDelay, or when
-// somebody has confirmed it. A node that fails again in between begins the delay anew.
+// somebody has confirmed it. A node that fails again in between begins the delay anew. What took away another node of the
+// same name goes at once.
 
 import { confirmedHealthyKey, healthySinceKey } from "../../api/node-health-check-contract.ts";
 import { formatTime, type Instant } from "../../api/time.ts";
@@ -21,6 +22,20 @@ export function recover(patient: Patient, context: Context): Decision {
     : `Node ${node.name} is no longer selected by NodeHealthCheck ${check.name}.`;
   if (!patient.isSelected || check.healthyDelayMs === 0 || isConfirmed(patient)) return remove(patient, why, context);
   return delay(patient, standing, { why, context });
+}
+
+/**
+ * Those that have taken away the node they were made for, while another got its name before that was seen: over, as where
+ * no other has come. Undefined: there are none.
+ */
+export function outlived({ node, remediations }: Patient, context: Context): Decision | undefined {
+  const over = remediations.filter(
+    ({ takesNodeAway, succeeded, createdAt, deletingSince }) =>
+      takesNodeAway && succeeded?.status === "True" && createdAt < node.createdAt && deletingSince === undefined,
+  );
+  if (over.length === 0) return undefined;
+  const why = `The node ${node.name} that it was made for is gone, and another has its name.`;
+  return { ...nothing, commands: deletions(over, why, context) };
 }
 
 function isConfirmed({ node }: Patient): boolean {

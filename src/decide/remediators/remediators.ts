@@ -4,9 +4,18 @@
 import type { RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView } from "../../snapshot/views.ts";
 import { reasonOf, sameConditions, withCondition } from "../conditions.ts";
-import { type Command, type ConditionChange, type Context, type Decision, nothing, together } from "../decision.ts";
+import {
+  type Command,
+  type ConditionChange,
+  type Context,
+  type Decision,
+  nothing,
+  type Refusal,
+  together,
+} from "../decision.ts";
 import { targetOf } from "../health-check/objects.ts";
 import { isOutOfServiceByUs } from "../out-of-service.ts";
+import type { Objection } from "../safety.ts";
 import { nextOf } from "../termination-step.ts";
 import type { Course } from "./course.ts";
 import { type Patient, patientOf } from "./patient.ts";
@@ -33,13 +42,18 @@ function decideOne(remediation: RemediationView, context: Context): Decision {
     commands: [...told, ...withdraw(course.withdrawn, `${remediation.kind} ${remediation.name} asks no longer.`)],
     // Nothing begins before the object says that it will be looked after.
     proposals: course.proposal === undefined || !isHeld(remediation) ? [] : [course.proposal],
-    refusals: course.held === undefined ? [] : [{ subject: `node/${remediation.nodeName}`, ...course.held }],
+    refusals: course.held === undefined ? [] : [refusal(patient, course.held)],
     // With what is due then, the evidence is another.
     wakeAt: nextOf(context.now, [
       course.held?.until,
       ...(patient.health?.matches.map(({ spell }) => spell?.dueAt) ?? []),
     ]),
   };
+}
+
+function refusal({ remediation, check }: Pick<Patient, "remediation" | "check">, objection: Objection): Refusal {
+  const by = check === undefined ? {} : { check: check.name };
+  return { subject: `node/${remediation.nodeName}`, ...by, ...objection };
 }
 
 function isHeld({ finalizers }: RemediationView): boolean {
@@ -96,7 +110,7 @@ function conditionsOf({ remediation, method }: Patient, course: Course): readonl
 }
 
 /** Somebody takes it back: what has not begun does not, and a reboot that runs is seen to its end. */
-function remove({ remediation, node, open, method }: Patient, context: Context): Decision {
+function remove({ remediation, check, node, open, method }: Patient, context: Context): Decision {
   const who = `${remediation.kind} ${remediation.name}`;
   const isBegun = open?.status.startedAt !== undefined || open?.status.phase === "Running";
   if (open !== undefined && !isBegun) return { ...nothing, commands: withdraw(open, `${who} was removed.`) };
@@ -105,7 +119,7 @@ function remove({ remediation, node, open, method }: Patient, context: Context):
     const liftedBy = `the end of NodeAction ${open.name}`;
     return {
       ...nothing,
-      refusals: [{ subject: `node/${remediation.nodeName}`, code: "reboot-running", message, liftedBy }],
+      refusals: [refusal({ remediation, check }, { code: "reboot-running", message, liftedBy })],
     };
   }
   const target = targetOf(remediation, context);

@@ -56,18 +56,38 @@ function entry(node: { name: string; uid: string }): Manifest {
   return { apiVersion: "fettle.dev/v1alpha1", kind: "NodeAction", metadata: { name: "remediation-n" }, spec };
 }
 
+/** Whatever its name: whoever writes a scenario brings the kinds of his own remediators. */
+function strangersKind(): Manifest {
+  const names = {
+    kind: "SwapRemediation",
+    plural: "swapremediations",
+    singular: "swapremediation",
+    listKind: "SwapList",
+  };
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  const versions = [{ name: "v1", served: true, storage: true, schema }];
+  const spec = { group: "swap.example.org", scope: "Cluster", names, versions };
+  const metadata = { name: "swapremediations.swap.example.org" };
+  return { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata, spec };
+}
+
 const excluded = { "remediation.medik8s.io/exclude-from-remediation": "true" };
 
-test.each<[string, object, boolean, number]>([
-  ["whose remediation is there", { startedAt: "2026-01-01T00:00:00Z" }, true, 0],
-  ["whose remediation is gone", { startedAt: "2026-01-01T00:00:00Z" }, false, 1],
-  ["that has not begun", {}, false, 0],
-])("an entry %s", (_what, status, isThere, count) => {
+const fettle = { apiVersion: "fettle.dev/v1alpha1", kind: "ReplaceRemediation" };
+const stranger = { apiVersion: "swap.example.org/v1", kind: "SwapRemediation" };
+
+test.each<[string, object, object | undefined, number]>([
+  ["whose remediation is there", { startedAt: "2026-01-01T00:00:00Z" }, fettle, 0],
+  ["whose remediation is there, of a stranger's kind", { startedAt: "2026-01-01T00:00:00Z" }, stranger, 0],
+  ["whose remediation is gone", { startedAt: "2026-01-01T00:00:00Z" }, undefined, 1],
+  ["that has not begun", {}, undefined, 0],
+])("an entry %s", (_what, status, kind, count) => {
   const objects = new ClusterObjects(clusterInTheBox({ clock: new VirtualClock(0), random: seededRandom(1) }));
   const check = { apiVersion: "remediation.medik8s.io/v1alpha1", kind: "NodeHealthCheck", metadata: { name: "web" } };
   objects.apply({ ...check, spec: { remediationTemplate: template } });
+  objects.apply(strangersKind());
   const [web] = objects.find({ kind: "NodeHealthCheck" }) as [KubeObject];
-  if (isThere) objects.apply(remediation(web));
+  if (kind !== undefined) objects.apply({ ...remediation(web), ...kind });
   const written = entry({ name: "n", uid: "n-uid" }) as unknown as Action;
   const askedBy = { kind: "NodeHealthCheck", name: "web", uid: web.metadata.uid } as const;
   const action = { ...written, spec: { ...written.spec, askedBy }, status };

@@ -12,6 +12,8 @@ import { isUnseen, silentMs, type WriteContext } from "./write-context.ts";
 type StoredCheck = KubeObject & { readonly spec: NodeHealthCheckSpec };
 
 const checks = "nodehealthchecks.remediation.medik8s.io";
+/** How the plurals end of what health checks make, of whatever kind. */
+export const remediations = "remediations";
 
 export function remediationViolations(context: WriteContext, { kind, metadata }: Manifest): string[] {
   const { ledger, objects } = context;
@@ -49,11 +51,7 @@ function isStep(
   { objects }: Pick<WriteContext, "objects">,
   { nodeName, uid }: { nodeName: string; uid: string },
 ): boolean {
-  const kinds = ["FenceRemediation", "RebootRemediation", "ReplaceRemediation"];
-  const made = kinds.flatMap(kind => {
-    const resource = objects.resource(kind);
-    return resource === undefined ? [] : [...objects.all(`${resource.plural}.${resource.group}`)];
-  });
+  const made = [...objects.ofPlural(remediations)];
   return made.some(({ metadata }) => {
     const isOurs = metadata.ownerReferences?.some(owner => owner.uid === uid) ?? false;
     return isOurs && (metadata.annotations?.[nodeNameKey] ?? metadata.name) === nodeName;

@@ -235,6 +235,16 @@ test("nodes of others are not written to", () => {
   expect(remove("nodes", "stranger")).toEqual(["U1"]);
 });
 
+test("but a person's word that one is well is taken off, and nothing with it", () => {
+  const { write, objects } = scene();
+  objects.apply({ apiVersion: "v1", kind: "Node", metadata: { name: "stranger" } });
+  const annotations = { "remediation.medik8s.io/manually-confirmed-healthy": null };
+  const patch = (body: object) => write({ verb: "patch", plural: "nodes", name: "stranger", patchType: "merge", body });
+  expect(patch({ metadata: { annotations } })).toEqual([]);
+  expect(patch({ metadata: { annotations, labels: { a: "b" } } })).toEqual(["U1"]);
+  expect(patch({ metadata: { annotations }, spec: { unschedulable: true } })).toEqual(["U1"]);
+});
+
 test("a node is somebody else's although it has a claim's providerID, unless it is the only one and the claim stays", () => {
   const { write, remove, objects } = scene();
   const patch = (name: string) => {

@@ -34,6 +34,13 @@ export class ClusterObjects {
     return undefined;
   }
 
+  /** Of all kinds whose plural ends so, whoever has installed them. */
+  *ofPlural(end: string): Generator<KubeObject> {
+    for (const { resource } of this.#server.kinds.stored()) {
+      if (resource.plural.endsWith(end)) yield* this.all(`${resource.plural}.${resource.group}`);
+    }
+  }
+
   /** "nodes", "nodeclaims.karpenter.sh": in the order of their names. */
   *all<T extends KubeObject = KubeObject>(collection: string): Generator<T> {
     for (const { object } of this.#server.store.collection(collection).all()) yield object as T;

@@ -2,11 +2,13 @@
 // and no hand on what is not ours.
 
 import type { KubeObject, Manifest } from "../../api/meta.ts";
+import { confirmedHealthyKey } from "../../api/node-health-check-contract.ts";
 import { nodePoolKey } from "../../api/node.ts";
 import type { NodePoolSpec } from "../../api/node-pool.ts";
+import { isEqual } from "../../api/schema/correlate.ts";
 import { parseDuration } from "../../api/time.ts";
 import type { ApiRequest } from "../request.ts";
-import { remediationViolations } from "./check-invariants.ts";
+import { remediations, remediationViolations } from "./check-invariants.ts";
 import { instanceViolations } from "./instance-invariants.ts";
 import { deadlineOf, instanceOf, isOwnNode, isReady, ownNodes, type StoredClaim, type StoredNode } from "./ledger.ts";
 import { planViolations, replacementViolations } from "./plan-invariants.ts";
@@ -21,14 +23,16 @@ const doNotDisruptKey = "karpenter.sh/do-not-disrupt";
 export function writeViolations(context: WriteContext, request: ApiRequest): Verdict {
   const { verb, plural, subresource, name = "" } = request;
   if (plural === "nodeactions" && verb === "create") return destructive([]);
-  if (plural.endsWith("remediations") && verb === "create") {
+  if (plural.endsWith(remediations) && verb === "create") {
     return destructive(remediationViolations(context, request.body as Manifest));
   }
   if (plural === "configmaps") {
     const violations = instanceViolations(context, request);
     return violations === undefined ? harmless : destructive(violations);
   }
-  if (plural === "nodes" && verb !== "delete") return strangerTouched(context, name);
+  if (plural === "nodes" && verb !== "delete") {
+    return isConfirmationUsedUp(request) ? harmless : strangerTouched(context, name);
+  }
   if (verb === "create" && plural === "nodeclaims") {
     return { isDestructive: false, violations: replacementViolations(context, request.body as Manifest) };
   }
@@ -78,6 +82,13 @@ function nodeDeleted({ ledger }: WriteContext, object: KubeObject): string[] {
   if (node.metadata.deletionTimestamp !== undefined) return [];
   if (isOwnNode(ledger, node)) return ledger.withoutEvidence(node);
   return [`U1 node ${node.metadata.name} is not ours and is deleted`];
+}
+
+/** The word of a person that the node is well: whoever's node it is, it is taken off once it has been heeded. */
+function isConfirmationUsedUp({ body }: ApiRequest): boolean {
+  const { metadata, ...others } = body as { metadata?: Record<string, unknown> };
+  const { annotations, uid: _uid, resourceVersion: _version, ...more } = metadata ?? {};
+  return isEqual([annotations, others, more], [{ [confirmedHealthyKey]: null }, {}, {}]);
 }
 
 /** Its own, or about to become so: the only node with the providerID of a claim that stays. */
