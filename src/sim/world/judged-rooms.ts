@@ -7,7 +7,8 @@ import type { Placed, Room } from "./node-room.ts";
 /** Why not, empty: it may; and how well, from 0 to 100. */
 export type Judged = { readonly misfits: readonly string[]; readonly score: number };
 
-type Remembered = Judged & { readonly version: number };
+/** `among`: what else is known for pods of that shape. */
+export type Remembered = Judged & { readonly version: number; readonly among: ReadonlyMap<Room, Remembered> };
 
 /** Kinds of pods that are remembered; with more of them it starts anew, which costs time and nothing else. */
 const shapesMax = 32;
@@ -20,12 +21,18 @@ export class JudgedRooms {
     const known = this.#of(JSON.stringify(candidate.pod.spec));
     const misfitsOf = fitCheck(candidate);
     return room => {
-      const before = known.get(room);
-      if (before?.version === room.version) return before;
+      // Hundreds of rooms are asked for each pod, and mostly for one like the last: no look-up then.
+      const { lastJudged } = room;
+      const before = lastJudged?.among === known ? lastJudged : known.get(room);
+      if (before?.version === room.version) {
+        room.lastJudged = before;
+        return before;
+      }
       const misfits = misfitsOf(room);
       const score = misfits.length > 0 ? 0 : freeShare(candidate, room);
-      const judged = { misfits, score, version: room.version };
+      const judged = { misfits, score, version: room.version, among: known };
       known.set(room, judged);
+      room.lastJudged = judged;
       return judged;
     };
   }

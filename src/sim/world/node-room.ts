@@ -1,9 +1,10 @@
 // Nodes and what is taken of them, kept up to date by what changes: the scheduler's picture.
 
 import type { Taint } from "../../api/taint.ts";
+import type { Remembered } from "./judged-rooms.ts";
 import { amountsOf, addTo, type Amounts, podRequests } from "./pod-requests.ts";
 import { type PodTerm, podTerms } from "./pod-terms.ts";
-import { hasEnded, keyOf, type Node, type Pod } from "./objects.ts";
+import { hasEnded, keyOf, type Node, type Pod, type PodSpec } from "./objects.ts";
 
 export type HostPort = { ip: string; protocol: string; port: number };
 
@@ -34,6 +35,8 @@ export class Room {
   readonly placedByKey = new Map<string, Placed>();
   /** Another one whenever something of this is otherwise. */
   version = 0;
+  /** What it came to when a pod was last judged here. */
+  lastJudged: Remembered | undefined = undefined;
 
   constructor(node: Node) {
     this.node = node;
@@ -82,17 +85,34 @@ function scoredRequests(requests: Amounts): Amounts {
 export function placed(pod: Pod): Placed {
   const { spec } = pod;
   const required = spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  const ports = spec.containers.flatMap(container => container.ports ?? []);
+  const { requests, scored, ports } = askedBy(spec);
+  return { pod, requests, scored, ports, keepsAway: podTerms(required, pod) };
+}
+
+type Asked = Pick<Placed, "requests" | "scored" | "ports"> & { readonly of: PodSpec };
+
+const askedByContainers = new WeakMap<PodSpec["containers"], Asked>();
+
+/** Added up once for the versions of a pod: they have their containers in common, and a pod is looked at at each step. */
+function askedBy(spec: PodSpec): Asked {
+  const known = askedByContainers.get(spec.containers);
+  if (known !== undefined && asksTheSame(known.of, spec)) return known;
   const requests = podRequests(spec);
-  return {
-    pod,
+  const ports = spec.containers.flatMap(container => container.ports ?? []);
+  const asked: Asked = {
+    of: spec,
     requests,
     scored: scoredRequests(requests),
     ports: ports.flatMap(({ hostPort, hostIP, protocol = "TCP" }) =>
       hostPort ? [{ ip: hostIP || "0.0.0.0", protocol, port: hostPort }] : [],
     ),
-    keepsAway: podTerms(required, pod),
   };
+  askedByContainers.set(spec.containers, asked);
+  return asked;
+}
+
+function asksTheSame(a: PodSpec, b: PodSpec): boolean {
+  return a.initContainers === b.initContainers && a.overhead === b.overhead && a.resources === b.resources;
 }
 
 /** Where it runs, or shall. */
