@@ -2,19 +2,13 @@
 // thousand like pods so look at each node once, and again at those alone that one of them was bound to.
 
 import { fitCheck } from "./node-fit.ts";
-import type { Placed, Room } from "./node-room.ts";
-
-/** Why not, empty: it may; and how well, from 0 to 100. */
-export type Judged = { readonly misfits: readonly string[]; readonly score: number };
-
-/** `among`: what else is known for pods of that shape. */
-export type Remembered = Judged & { readonly version: number; readonly among: ReadonlyMap<Room, Remembered> };
+import type { Judged, JudgedBefore, Placed, Room } from "./node-room.ts";
 
 /** Kinds of pods that are remembered; with more of them it starts anew, which costs time and nothing else. */
 const shapesMax = 32;
 
 export class JudgedRooms {
-  readonly #judgedByShape = new Map<string, Map<Room, Remembered>>();
+  readonly #judgedByShape = new Map<string, Map<Room, JudgedBefore>>();
 
   /** For one pod, which is read once. */
   for(candidate: Placed): (room: Room) => Judged {
@@ -37,11 +31,11 @@ export class JudgedRooms {
     };
   }
 
-  #of(shape: string): Map<Room, Remembered> {
+  #of(shape: string): Map<Room, JudgedBefore> {
     const known = this.#judgedByShape.get(shape);
     if (known !== undefined) return known;
     if (this.#judgedByShape.size >= shapesMax) this.#judgedByShape.clear();
-    const made = new Map<Room, Remembered>();
+    const made = new Map<Room, JudgedBefore>();
     this.#judgedByShape.set(shape, made);
     return made;
   }

@@ -1,7 +1,6 @@
 // Nodes and what is taken of them, kept up to date by what changes: the scheduler's picture.
 
 import type { Taint } from "../../api/taint.ts";
-import type { Remembered } from "./judged-rooms.ts";
 import { amountsOf, addTo, type Amounts, podRequests } from "./pod-requests.ts";
 import { type PodTerm, podTerms } from "./pod-terms.ts";
 import { hasEnded, keyOf, type Node, type Pod, type PodSpec } from "./objects.ts";
@@ -18,6 +17,12 @@ export type Placed = {
   /** Required anti-affinity: it counts for every pod that comes after it. */
   keepsAway: readonly PodTerm[];
 };
+
+/** Why not, empty: it may; and how well, from 0 to 100. */
+export type Judged = { readonly misfits: readonly string[]; readonly score: number };
+
+/** As it was at that version of the room. `among`: what else is known for pods of that shape. */
+export type JudgedBefore = Judged & { readonly version: number; readonly among: ReadonlyMap<Room, JudgedBefore> };
 
 /** What counts for the score of a pod that requests nothing, as in kube-scheduler: else all such pods pile up. */
 const assumed: Amounts = new Map([
@@ -36,7 +41,7 @@ export class Room {
   /** Another one whenever something of this is otherwise. */
   version = 0;
   /** What it came to when a pod was last judged here. */
-  lastJudged: Remembered | undefined = undefined;
+  lastJudged: JudgedBefore | undefined = undefined;
 
   constructor(node: Node) {
     this.node = node;
