@@ -3,6 +3,7 @@
 
 import { dayNumber, daysInMonth } from "./calendar.ts";
 import { accepted, type Parsed, quoted, refused } from "./parsed.ts";
+import { remembered } from "./remembered.ts";
 
 /** Milliseconds since 1970-01-01T00:00:00Z. */
 export type Instant = number;
@@ -31,7 +32,7 @@ const int64Max = 2n ** 63n - 1n;
  * A Go duration (`1h30m`, `300s`, `-1.5h`, `0`). What is finer than a millisecond is rounded away from zero,
  * so that a wait is never shorter than it was written.
  */
-export function parseDuration(text: string): Parsed<Millis> {
+export const parseDuration = remembered((text): Parsed<Millis> => {
   const plain = plainDuration(text);
   if (plain !== undefined) return accepted(plain);
   const nanos = parseNanoseconds(text);
@@ -39,7 +40,7 @@ export function parseDuration(text: string): Parsed<Millis> {
   const whole = nanos.value / 1_000_000n;
   const rest = nanos.value % 1_000_000n;
   return accepted(Number(whole) + (rest > 0n ? 1 : rest < 0n ? -1 : 0));
-}
+});
 
 /** What people and Go mostly write, read without arithmetic of 64 bits: whole hours, minutes and seconds in this order. */
 function plainDuration(text: string): Millis | undefined {
@@ -101,12 +102,12 @@ export function formatNanoseconds(nanos: bigint): string {
 }
 
 /** RFC 3339, as metav1.Time reads it. What is finer than a millisecond is dropped. */
-export function parseTime(text: string): Parsed<Instant> {
+export const parseTime = remembered((text): Parsed<Instant> => {
   const form = /^(\d{4})-(\d\d)-(\d\d)T(\d{1,2}):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/.exec(text);
   const instant = form === null ? undefined : instantOf(form);
   if (instant !== undefined) return accepted(instant);
   return refused(`${quoted(text)} is not a time: write one such as 2026-01-31T08:30:00Z`);
-}
+});
 
 /** RFC 3339 with exactly six digits of a second: metav1.MicroTime, in Leases and Events. */
 export function parseMicroTime(text: string): Parsed<Instant> {

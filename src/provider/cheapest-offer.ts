@@ -56,9 +56,10 @@ export function cheapestOffer(
   const selector = required.value.filter(({ key }) => offers.some(({ labels }) => Object.hasOwn(labels, key)));
   const suits = (offer: Offer) => matches(selector, offer.labels) && hasRoom(offer, requests.value);
   const canBeHad = (offer: Offer) => suits(offer) && offer.isAvailable && hasCapacity(offer);
-  const first = offers.find(canBeHad);
+  const at = offers.findIndex(canBeHad);
+  const first = offers[at];
   if (first === undefined) return offers.some(suits) ? noCapacity : invalid(unmet(offers, selector, wish));
-  const equals = offers.filter(offer => isElsewhere(offer, first) && canBeHad(offer));
+  const equals = ofSamePrice(offers, at).filter(offer => isElsewhere(offer, first) && canBeHad(offer));
   return equals[Math.floor(chance(wish.claimUid, "zone") * equals.length)] ?? first;
 }
 
@@ -66,6 +67,14 @@ const noCapacity: ProviderError = {
   error: "InsufficientCapacity",
   message: "No offering that meets the claim's requirements has capacity now.",
 };
+
+/** From that one on: offers are in the order of their prices, and most of a thousand cost something else. */
+function ofSamePrice(offers: readonly Offer[], from: number): readonly Offer[] {
+  const price = offers[from]?.price;
+  let to = from;
+  while (offers[to] !== undefined && offers[to]?.price === price) to++;
+  return offers.slice(from, to);
+}
 
 /** The same for the same price in another zone. */
 function isElsewhere({ type, capacityType, price }: Offer, first: Offer): boolean {

@@ -2,7 +2,7 @@
 
 import type { KubeObject } from "../api/meta.ts";
 import { type Backend, clusterOf, get, save, type Target } from "./backend.ts";
-import { deepCopy, isObject } from "./json-value.ts";
+import { isObject } from "./json-value.ts";
 import { admitToNamespace } from "./namespaces.ts";
 import { topologyLabels } from "./kinds/pod-admission.ts";
 import { setPodCondition } from "./pod-condition.ts";
@@ -13,6 +13,7 @@ type Binding = {
   metadata: { name?: string; uid?: string; annotations?: Record<string, string>; labels?: Record<string, string> };
   target: { kind?: string; name?: string };
 };
+type PodStatus = { conditions?: unknown[]; nominatedNodeName?: string };
 type PodSpec = { nodeName?: string; schedulingGates?: unknown[] };
 
 export function bind(backend: Backend, target: Target, { body, options }: ApiRequest): void {
@@ -20,11 +21,11 @@ export function bind(backend: Backend, target: Target, { body, options }: ApiReq
   admitToNamespace(backend, target, target.name);
   if (metadata.name !== target.name) throw badRequest("name in URL does not match name in Binding object");
   const nodeName = nodeOf(to);
-  const pod = deepCopy(get(backend, target).object);
-  refuseUid(pod, metadata.uid);
-  refuseBound(pod);
+  const { object } = get(backend, target);
+  refuseUid(object, metadata.uid);
+  refuseBound(object);
+  const pod = withOwnParts(object);
   (pod.spec as PodSpec).nodeName = nodeName;
-  delete (pod.status as { nominatedNodeName?: string } | undefined)?.nominatedNodeName;
   if (metadata.annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...metadata.annotations };
   // A target that does not say it is a node is bound all the same, but not labelled.
   const topology = to.kind === "Node" ? topologyLabels(nodeName, clusterOf(backend)) : {};
@@ -32,6 +33,19 @@ export function bind(backend: Backend, target: Target, { body, options }: ApiReq
   if (Object.keys(labels).length > 0) pod.metadata.labels = labels;
   setPodCondition(pod, { type: "PodScheduled", status: "True" }, backend.clock.now());
   save(backend, target, pod, options.dryRun === true);
+}
+
+/** What a binding changes is the copy's own; the rest, all of its containers, is shared with what was stored. */
+function withOwnParts(object: KubeObject): KubeObject {
+  const status: PodStatus = { ...(object.status as PodStatus | undefined) };
+  status.conditions = [...(status.conditions ?? [])];
+  // The node that was named for it has been found, or another one.
+  if (status.nominatedNodeName !== undefined) delete status.nominatedNodeName;
+  const pod = { ...object };
+  pod.metadata = { ...object.metadata };
+  pod.spec = { ...(object.spec as PodSpec) };
+  pod.status = status;
+  return pod;
 }
 
 function bindingOf(body: unknown): Binding {

@@ -80,3 +80,22 @@ test("time passes in whole milliseconds, and never less than was asked for", asy
   await clock.runFor(10);
   expect(seen).toEqual([1, 3]);
 });
+
+test("what is asked for at its own instant runs behind what was asked for before, and ahead of what comes later", async () => {
+  const clock = new VirtualClock(0);
+  const ran: string[] = [];
+  clock.after(10, () => {
+    ran.push("first");
+    clock.after(0, () => {
+      ran.push("at once");
+      clock.after(0, () => ran.push("at once again"));
+    });
+    clock.after(1, () => ran.push("later"));
+  });
+  clock.after(10, () => ran.push("second"));
+  await clock.runUntil(10);
+  expect(ran).toEqual(["first", "second", "at once", "at once again"]);
+  clock.after(0, () => ran.push("after a stop"));
+  await clock.runUntil(11);
+  expect(ran.slice(4)).toEqual(["after a stop", "later"]);
+});

@@ -15,6 +15,9 @@ export class VirtualClock implements Clock {
   #stepCount = 0;
   /** A binary heap by (at, order): a cluster has a timer per lease and watch, so no re-sorting. */
   readonly #heap: Timer[] = [];
+  /** What was asked for at the very instant at which it is due, as most is: in order anyway, and not worth a heap. */
+  readonly #atOnce: Timer[] = [];
+  #atOnceTaken = 0;
   readonly #startedAt: number;
 
   constructor(startAt: number) {
@@ -33,7 +36,8 @@ export class VirtualClock implements Clock {
   after(delayMs: number, run: () => void): () => void {
     // Whole milliseconds, as the wall clock of a real machine has them: a wait of less would let time stand still.
     const timer: Timer = { at: this.#now + Math.max(0, Math.ceil(delayMs)), order: this.#order++, run };
-    push(this.#heap, timer);
+    if (timer.at === this.#now) this.#atOnce.push(timer);
+    else push(this.#heap, timer);
     // A cancelled timer stays in the heap until its time: it costs less than finding it.
     return () => {
       timer.run = undefined;
@@ -46,8 +50,7 @@ export class VirtualClock implements Clock {
    */
   async runUntil(end: number, stepped?: () => "stop" | undefined): Promise<void> {
     await loopTurned();
-    for (let timer = this.#heap[0]; timer !== undefined && timer.at <= end; timer = this.#heap[0]) {
-      pop(this.#heap);
+    for (let timer = this.#take(end); timer !== undefined; timer = this.#take(end)) {
       const { at, run } = timer;
       // Nothing happens then, so nothing is to be settled: of a day's timers more than half are never wanted.
       if (run === undefined) continue;
@@ -57,6 +60,21 @@ export class VirtualClock implements Clock {
       if (stepped?.() === "stop") return;
     }
     this.#now = Math.max(this.#now, end);
+  }
+
+  /** The next one, unless it is due after `end`. Time does not go on before all that is due at once has run. */
+  #take(end: number): Timer | undefined {
+    const first = this.#heap[0];
+    const atOnce = this.#atOnce[this.#atOnceTaken];
+    if (atOnce !== undefined && (first === undefined || isBefore(atOnce, first))) {
+      if (atOnce.at > end) return undefined;
+      this.#atOnceTaken++;
+      if (this.#atOnceTaken === this.#atOnce.length) this.#atOnceTaken = this.#atOnce.length = 0;
+      return atOnce;
+    }
+    if (first === undefined || first.at > end) return undefined;
+    pop(this.#heap);
+    return first;
   }
 
   async runFor(durationMs: number): Promise<void> {

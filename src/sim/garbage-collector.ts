@@ -9,7 +9,7 @@ import type { DeleteOptions } from "./delete-options.ts";
 import type { Change } from "./history.ts";
 import { deepCopy, deepEqual } from "./json-value.ts";
 import type { ServedKind } from "./kind.ts";
-import { collectionOf, groupResource } from "./served-kinds.ts";
+import { collectionOf } from "./served-kinds.ts";
 import { type Collection, keyOf } from "./store.ts";
 import { WorkQueue } from "./work-queue.ts";
 import { update } from "./write.ts";
@@ -173,8 +173,7 @@ export class GarbageCollector {
   }
 
   #kindOf(collection: string): ServedKind | undefined {
-    for (const kind of this.#backend.kinds.stored()) if (groupResource(kind.resource) === collection) return kind;
-    return undefined;
+    return this.#backend.kinds.ofCollection(collection);
   }
 }
 

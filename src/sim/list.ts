@@ -124,14 +124,14 @@ function countFrom(collection: Collection, prefix: string, span: Span): number {
 }
 
 function* current(collection: Collection, selection: Selection, from: string): Generator<[string, StoredObject]> {
-  let rest = from;
+  let last: string | undefined;
   for (const key of collection.selected(selection, from)) {
     yield [key, collection.get(key) as StoredObject]; // keys and objects are one set
-    rest = after(key);
+    last = key;
   }
   if (selection.indexed === undefined) return;
   // Of those that the index leaves out the next one stands for all: that there are some makes another page.
-  for (const key of collection.keys.range(selection.prefix, rest)) {
+  for (const key of collection.keys.range(selection.prefix, last === undefined ? from : after(last))) {
     yield [key, collection.get(key) as StoredObject]; // as above
     return;
   }

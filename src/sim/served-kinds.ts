@@ -11,6 +11,8 @@ export class ServedKinds {
   /** The server's own, in their stored form: they never change. */
   readonly #ownByPlural = new Map<string, ServedKind[]>();
   readonly #listeners: (() => void)[] = [];
+  /** Those in their stored form, found when first asked for, until others are served. */
+  readonly #byCollection = new Map<string, ServedKind | undefined>();
 
   constructor(kinds: Iterable<ServedKind>) {
     for (const kind of kinds) {
@@ -48,11 +50,20 @@ export class ServedKinds {
     for (const kind of this.#byPath.values()) if (kind.storedAs === undefined) yield kind;
   }
 
+  ofCollection(name: string): ServedKind | undefined {
+    if (!this.#byCollection.has(name)) {
+      const found = [...this.stored()].find(({ resource }) => groupResource(resource) === name);
+      this.#byCollection.set(name, found);
+    }
+    return this.#byCollection.get(name);
+  }
+
   replace(group: string, plural: string, kinds: readonly ServedKind[]): void {
     for (const [path, { resource }] of this.#byPath) {
       if (resource.group === group && resource.plural === plural) this.#byPath.delete(path);
     }
     for (const kind of kinds) this.#byPath.set(pathOf(kind.resource), kind);
+    this.#byCollection.clear();
     for (const listener of this.#listeners) listener();
   }
 

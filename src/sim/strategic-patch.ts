@@ -25,7 +25,7 @@ function mergeMap(existing: JsonObject, asked: JsonObject, schema: Schema | unde
   const patch = { ...asked };
   retainKeys(original, patch);
   applyOrders(original, patch, schema);
-  for (const [key, value] of Object.entries(patch)) mergeField(original, { key, value, schema });
+  for (const key in patch) mergeField(original, { key, value: patch[key], schema });
   return original;
 }
 
@@ -67,8 +67,8 @@ function withoutDirectives(value: unknown): unknown {
   if (!isObject(value)) return value;
   if (Object.hasOwn(value, "$patch")) return undefined;
   const clean: JsonObject = {};
-  for (const [key, field] of Object.entries(value)) {
-    const kept = field === null ? undefined : withoutDirectives(field);
+  for (const key in value) {
+    const kept = value[key] === null ? undefined : withoutDirectives(value[key]);
     if (kept !== undefined) clean[key] = kept;
   }
   return clean;
@@ -122,24 +122,39 @@ type Order = { server: readonly unknown[]; key: string | undefined };
 /** Items named by `order` come in that order, the server's own between them where they stood. */
 function ordered(items: unknown[], order: readonly unknown[], { server, key }: Order): unknown[] {
   const valueOf = (item: unknown) => (key !== undefined && isObject(item) ? item[key] : item);
-  const positionIn = (list: readonly unknown[], item: unknown) =>
-    list.findIndex(other => deepEqual(valueOf(other), valueOf(item)));
-  const named = items.filter(item => positionIn(order, item) >= 0);
-  named.sort((a, b) => positionIn(order, a) - positionIn(order, b));
-  const others = items.filter(item => positionIn(order, item) < 0);
+  const orderValues = order.map(valueOf);
+  const serverValues = server.map(valueOf);
+  const named: Positioned[] = [];
+  const others: Positioned[] = [];
+  for (const item of items) {
+    const value = valueOf(item);
+    const ordered = positionOf(value, orderValues);
+    (ordered < 0 ? others : named).push({ item, ordered, stood: positionOf(value, serverValues) });
+  }
+  named.sort((a, b) => a.ordered - b.ordered);
   const result: unknown[] = [];
-  while (named.length > 0 || others.length > 0) {
-    const left = others.length === 0 ? -1 : positionIn(server, others[0]);
-    const right = named.length === 0 ? -1 : positionIn(server, named[0]);
-    const takesOther = named.length === 0 || (others.length > 0 && left >= 0 && right >= 0 && left < right);
-    result.push(takesOther ? others.shift() : named.shift());
+  let [nextNamed, nextOther] = [0, 0];
+  while (nextNamed < named.length || nextOther < others.length) {
+    const [one, other] = [named[nextNamed], others[nextOther]];
+    const takesOther =
+      one === undefined || (other !== undefined && other.stood >= 0 && one.stood >= 0 && other.stood < one.stood);
+    result.push((takesOther ? others[nextOther++] : named[nextNamed++])?.item);
   }
   return result;
 }
 
+/** Where an item is asked to be, and where it was; negative: nowhere. */
+type Positioned = { item: unknown; ordered: number; stood: number };
+
+function positionOf(value: unknown, values: readonly unknown[]): number {
+  for (let i = 0; i < values.length; i++) if (deepEqual(values[i], value)) return i;
+  return -1;
+}
+
 function applyOrders(original: JsonObject, patch: JsonObject, schema: Schema | undefined): void {
-  for (const [directive, order] of Object.entries(patch)) {
+  for (const directive of Object.keys(patch)) {
     if (!directive.startsWith(orderPrefix)) continue;
+    const order = patch[directive];
     delete patch[directive];
     const field = directive.slice(orderPrefix.length);
     if (!Array.isArray(order) || field === "") throw badRequest("invalid patch format of setElementOrder list");

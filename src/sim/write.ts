@@ -223,8 +223,9 @@ const statusWritten: ReadonlySet<string> = new Set(["apiVersion", "kind", "metad
 
 function setOrDelete(object: object, field: string, value: unknown): void {
   const fields = object as Record<string, unknown>;
-  if (value === undefined) delete fields[field];
-  else fields[field] = value;
+  if (value !== undefined) fields[field] = value;
+  // V8 leaves its compiled code for a delete, also of what is not there.
+  else if (Object.hasOwn(fields, field)) delete fields[field];
 }
 
 /** Counts changes of what the user wants: everything but metadata, and status where it is written apart. */

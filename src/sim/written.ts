@@ -4,7 +4,7 @@
 
 import type { KubeObject } from "../api/meta.ts";
 import { isObject, type JsonObject, setField } from "./json-value.ts";
-import { remembered } from "./remembered.ts";
+import { remembered } from "../api/remembered.ts";
 
 /** What is shorter is parsed sooner than it is set apart. */
 const apartMin = 256;

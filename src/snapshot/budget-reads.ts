@@ -20,12 +20,10 @@ export function nodesUnder(picture: IndexedPicture, { before, after }: Change<Di
   if (isEqual(word(before), word(after))) return [];
   const isSelecting = isEqual(before?.selector, after?.selector) ? [after] : [before, after];
   const selectors = isSelecting.flatMap(budget => (budget?.selector === undefined ? [] : [budget.selector]));
-  // Pods of one template have one set of labels between them, which is matched once.
-  const isUnder = once((labels: Labels) => selectors.some(selector => matches(selector, labels)));
+  const isUnder = (labels: Labels) => selectors.some(selector => matches(selector, labels));
   const names = new Set<string>();
   let isOverEtcd = false;
-  for (const pod of picture.podsIn((after ?? before)?.namespace ?? "")) {
-    if (!isUnder(pod.labels)) continue;
+  for (const pod of picture.podsLabelled((after ?? before)?.namespace ?? "", isUnder)) {
     if (pod.nodeName !== undefined) names.add(pod.nodeName);
     isOverEtcd ||= isOfEtcd(pod);
   }
@@ -54,16 +52,4 @@ function isDrifted({ conditions }: ClaimView): boolean {
 function isOfAge({ createdAt, spec }: ClaimView, by: Instant): boolean {
   const after = parseDurationOrNever(spec.expireAfter);
   return after.ok && after.value !== "Never" && createdAt + after.value <= by;
-}
-
-/** Asked once of each: the answer to one object stays the same. */
-function once<K extends object>(ask: (key: K) => boolean): (key: K) => boolean {
-  const answers = new Map<K, boolean>();
-  return key => {
-    const known = answers.get(key);
-    if (known !== undefined) return known;
-    const answer = ask(key);
-    answers.set(key, answer);
-    return answer;
-  };
 }

@@ -3,7 +3,7 @@
 
 import { effectiveSafetyPolicy } from "../api/effective-safety-policy.ts";
 import { zoneKey } from "../api/node.ts";
-import { matches } from "../api/selector.ts";
+import type { Labels } from "../api/selector.ts";
 import type { Instant } from "../api/time.ts";
 import { ActionIndex } from "./action-index.ts";
 import { Departures } from "./departures.ts";
@@ -11,6 +11,7 @@ import { CheckIndex } from "./check-index.ts";
 import type { ListedInstance } from "./instance.ts";
 import { InstanceMatches } from "./instance-matches.ts";
 import type { Kind, View, ViewByKind } from "./kind.ts";
+import { BudgetsByLabels, PodsByLabels } from "./labelled.ts";
 import { isNodeless } from "./nodeless.ts";
 import { Grouped, Ordered } from "./ordered.ts";
 import type { Departure, PoolTotals } from "./picture.ts";
@@ -45,6 +46,8 @@ export class IndexedPicture {
   readonly #totalsByPool = new TotalsByPool();
   readonly #instanceMatches = new InstanceMatches(this);
   readonly #podsByNode = new Grouped<PodView>();
+  readonly #podsByLabels = new PodsByLabels();
+  readonly #budgetsByLabels = new BudgetsByLabels();
   readonly #podCountByPhase = new Map<PodView["phase"], number>();
   readonly #attachmentsByNode = new Grouped<AttachmentView>();
   readonly #actions = new ActionIndex();
@@ -116,17 +119,20 @@ export class IndexedPicture {
   pod(namespace: string, name: string): PodView | undefined {
     return this.#tables.get("pod", name, namespace);
   }
-  /** In no order. */
-  podsIn(namespace: string): Iterable<PodView> {
-    return this.#tables.unordered("pod", namespace);
+  /** Those of the namespace whose labels are selected, in no order. */
+  *podsLabelled(namespace: string, isSelected: (labels: Labels) => boolean): IterableIterator<PodView> {
+    for (const name of this.#podsByLabels.names(namespace, isSelected)) {
+      const pod = this.pod(namespace, name);
+      if (pod !== undefined) yield pod;
+    }
   }
   get podCountByPhase(): ReadonlyMap<PodView["phase"], number> {
     return this.#podCountByPhase;
   }
   budgetsOver(pod: PodView): readonly DisruptionBudgetView[] {
-    return this.#tables
-      .all("disruption-budget", pod.namespace)
-      .filter(({ selector }) => selector !== undefined && matches(selector, pod.labels));
+    const { namespace } = pod;
+    const names = this.#budgetsByLabels.names(pod, () => this.#tables.all("disruption-budget", namespace));
+    return names.flatMap(name => this.#tables.get("disruption-budget", name, namespace) ?? []);
   }
   attachmentsOn(nodeName: string): readonly AttachmentView[] {
     return this.#attachmentsByNode.of(nodeName);
@@ -251,9 +257,10 @@ export class IndexedPicture {
         return this.#reindexAction(change as Change<ActionView>);
       case "attachment":
         return this.#reindexAttachment(change as Change<AttachmentView>);
+      case "disruption-budget":
+        return this.#budgetsByLabels.replace(change as Change<DisruptionBudgetView>);
       case "pool":
       case "safety-policy":
-      case "disruption-budget":
       case "volume-claim":
       case "daemon-set":
       case "namespace":
@@ -301,6 +308,7 @@ export class IndexedPicture {
 
   #reindexPod({ before, after }: Change<PodView>): void {
     const uid = (after ?? before)?.uid ?? "";
+    this.#podsByLabels.replace({ before, after });
     this.#countPhase(before?.phase, -1);
     this.#countPhase(after?.phase, 1);
     if (before !== undefined && before.uid !== uid) {

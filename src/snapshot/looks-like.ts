@@ -4,10 +4,13 @@ import { isEqual } from "../api/schema/correlate.ts";
 
 /** Equal in all but the version. */
 export function looksLike<V extends object>(a: V, b: V): boolean {
-  const keys = Object.keys(a).filter(isSeen);
-  if (keys.length !== Object.keys(b).filter(isSeen).length) return false;
-  for (const key of keys) if (!Object.hasOwn(b, key) || !isEqual(a[key as keyof V], b[key as keyof V])) return false;
-  return true;
+  // Loops, since it is asked of every object that comes.
+  let count = 0;
+  for (const key in b) if (key !== "resourceVersion") count++;
+  for (const key in a) {
+    if (key === "resourceVersion") continue;
+    if (!Object.hasOwn(b, key) || !isEqual(a[key], b[key])) return false;
+    count--;
+  }
+  return count === 0;
 }
-
-const isSeen = (key: string) => key !== "resourceVersion";

@@ -9,6 +9,7 @@ export class Ordered<V> {
   #keys: string[] | undefined;
   #values: readonly V[] = [];
   #touched: string[] | undefined;
+  #isFresh = true;
 
   get size(): number {
     return this.#byKey.size;
@@ -28,7 +29,13 @@ export class Ordered<V> {
   }
 
   values(): readonly V[] {
-    if (this.#keys === undefined) {
+    if (this.#isFresh) return this.#values;
+    this.#isFresh = true;
+    if (this.#byKey.size <= 1) {
+      // Most groups are of one, the node of a claim: there is nothing to be put in order.
+      this.#keys = undefined;
+      this.#values = [...this.#byKey.values()];
+    } else if (this.#keys === undefined) {
       this.#keys = [...this.#byKey.keys()].sort();
       this.#values = this.#keys.map(key => this.#byKey.get(key) as V);
     } else if (this.#touched !== undefined) {
@@ -38,11 +45,8 @@ export class Ordered<V> {
     return this.#values;
   }
 
-  unordered(): Iterable<V> {
-    return this.#byKey.values();
-  }
-
   #touch(key: string): void {
+    this.#isFresh = false;
     if (this.#keys === undefined) return;
     this.#touched ??= [];
     this.#touched.push(key);
@@ -107,10 +111,6 @@ export class Grouped<V> {
 
   of(group: string | undefined): readonly V[] {
     return (group === undefined ? undefined : this.#groups.get(group)?.values()) ?? [];
-  }
-
-  unordered(group: string): Iterable<V> {
-    return this.#groups.get(group)?.unordered() ?? [];
   }
 
   *all(): IterableIterator<V> {

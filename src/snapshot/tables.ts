@@ -32,11 +32,6 @@ export class Tables {
     return this.#byKind[kind].of(namespace);
   }
 
-  /** In no order: for whoever looks through many and keeps few. */
-  unordered<K extends Kind>(kind: K, namespace: string): Iterable<ViewByKind[K]> {
-    return this.#byKind[kind].unordered(namespace);
-  }
-
   /** Of all namespaces. */
   every<K extends Kind>(kind: K): IterableIterator<ViewByKind[K]> {
     return this.#byKind[kind].all();

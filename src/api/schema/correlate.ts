@@ -109,11 +109,16 @@ export function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return isSameList(a, b);
   if (!isFields(a) || !isFields(b)) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  // Loops: it is asked of most of what changes, and mostly for a few fields.
-  for (const key of keys) if (!Object.hasOwn(b, key) || !isEqual(a[key], b[key])) return false;
-  return true;
+  // Loops without lists of keys: it is asked of most of what changes, and mostly for a few fields.
+  let count = 0;
+  for (const _ in b) count++;
+  for (const key in a) {
+    count--;
+    const part = a[key];
+    if (part !== undefined && part === b[key]) continue;
+    if (!Object.hasOwn(b, key) || !isEqual(part, b[key])) return false;
+  }
+  return count === 0;
 }
 
 function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {

@@ -18,7 +18,7 @@ function dropNulls(value: unknown, schema: Schema | undefined): void {
     return;
   }
   const fields = value as Record<string, unknown>;
-  for (const key of Object.keys(fields)) {
+  for (const key in fields) {
     const known = schema && fieldSchema(schema, key);
     if (fields[key] === null && known && known.nullable !== true && hasNoDefault(known)) delete fields[key];
     else dropNulls(fields[key], known);
@@ -37,9 +37,11 @@ function fill(value: unknown, schema: Schema): void {
     const known = properties[key] as Schema; // a key of the object itself
     if (!Object.hasOwn(fields, key) && !hasNoDefault(known)) fields[key] = structuredClone(known.default);
   }
-  for (const key of Object.keys(fields)) {
+  for (const key in fields) {
     const known = fieldSchema(schema, key);
-    if (known) fields[key] = filled(fields[key], known);
+    const value = fields[key];
+    // A text or a number has nothing below it, and is not null.
+    if (known && typeof value === "object") fields[key] = filled(value, known);
   }
 }
 

@@ -56,36 +56,47 @@ export const objectMetaSchema: Schema = {
 /** What Go's decoder says of the first field of a wrong type; null is the same as absent. */
 export function typeComplaint(value: unknown, schema: Schema, field: string): string | undefined {
   if (value === null || value === undefined) return undefined;
-  const wrong = (goType: string): string =>
-    `json: cannot unmarshal ${jsonKind(value)} into Go ${field === "" ? "value" : `struct field ObjectMeta.${field}`} of type ${goType}`;
   switch (schema.type) {
     case "string":
       return typeof value === "string"
         ? timeComplaint(value, schema)
-        : wrong(schema.format === "date-time" ? "time.Time" : "string");
+        : wrong(value, field, schema.format === "date-time" ? "time.Time" : "string");
     case "boolean":
-      return typeof value === "boolean" ? undefined : wrong("bool");
+      return typeof value === "boolean" ? undefined : wrong(value, field, "bool");
     case "integer":
-      return Number.isInteger(value) ? undefined : wrong("int64");
+      return Number.isInteger(value) ? undefined : wrong(value, field, "int64");
     case "array":
-      return Array.isArray(value)
-        ? firstOf(value.map(item => typeComplaint(item, schema.items ?? anything, field)))
-        : wrong("[]string");
+      return Array.isArray(value) ? itemsComplaint(value, schema, field) : wrong(value, field, "[]string");
     default:
       return isFields(value)
-        ? firstOf(Object.entries(value).map(([key, below]) => belowComplaint(key, below, schema, field)))
-        : wrong(schema.additionalProperties === undefined ? "v1.ObjectMeta" : "map[string]string");
+        ? fieldsComplaint(value, schema, field)
+        : wrong(value, field, schema.additionalProperties === undefined ? "v1.ObjectMeta" : "map[string]string");
   }
 }
 
-function belowComplaint(key: string, value: unknown, schema: Schema, field: string): string | undefined {
-  const known = fieldSchema(schema, key);
-  const named = schema.properties !== undefined;
-  return known && typeComplaint(value, known, named ? (field === "" ? key : `${field}.${key}`) : field);
+// Loops: it is asked of every write to a custom kind, and there is hardly ever something to complain about.
+function itemsComplaint(items: readonly unknown[], schema: Schema, field: string): string | undefined {
+  for (const item of items) {
+    const complaint = typeComplaint(item, schema.items ?? anything, field);
+    if (complaint !== undefined) return complaint;
+  }
+  return undefined;
 }
 
-function firstOf(complaints: readonly (string | undefined)[]): string | undefined {
-  return complaints.find(complaint => complaint !== undefined);
+function fieldsComplaint(value: Readonly<Record<string, unknown>>, schema: Schema, field: string): string | undefined {
+  const named = schema.properties !== undefined;
+  for (const key of Object.keys(value)) {
+    const known = fieldSchema(schema, key);
+    const below = named ? (field === "" ? key : `${field}.${key}`) : field;
+    const complaint = known && typeComplaint(value[key], known, below);
+    if (complaint !== undefined) return complaint;
+  }
+  return undefined;
+}
+
+function wrong(value: unknown, field: string, goType: string): string {
+  const place = field === "" ? "value" : `struct field ObjectMeta.${field}`;
+  return `json: cannot unmarshal ${jsonKind(value)} into Go ${place} of type ${goType}`;
 }
 
 function timeComplaint(value: string, schema: Schema): string | undefined {

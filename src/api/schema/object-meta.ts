@@ -5,7 +5,8 @@ import { labelErrors, labelValueErrors, qualifiedNameErrors, subdomainErrors } f
 import { fieldSchema, isEqual, isFields } from "./correlate.ts";
 import { forbidden, invalid, required, tooLong } from "./field-error.ts";
 import { objectMetaSchema, typeComplaint } from "./metadata-shape.ts";
-import { prune } from "./prune.ts";
+import { asResource, prune } from "./prune.ts";
+import { reaches } from "./reaches.ts";
 import type { FieldError, Schema } from "./schema.ts";
 
 /**
@@ -15,12 +16,14 @@ import type { FieldError, Schema } from "./schema.ts";
  */
 export function coerceMetadata(value: unknown, schema: Schema): { unknown: string[]; error?: FieldError } {
   const unknown: string[] = [];
-  const error = coerce(value, { ...schema, "x-kubernetes-embedded-resource": true }, "", unknown);
+  const error = coerce(value, asResource(schema), "", unknown);
   return error === undefined ? { unknown: unknown.sort() } : { unknown: unknown.sort(), error };
 }
 
+const hasResource = reaches(schema => schema["x-kubernetes-embedded-resource"] === true);
+
 function coerce(value: unknown, schema: Schema | undefined, path: string, unknown: string[]): FieldError | undefined {
-  if (schema === undefined || typeof value !== "object" || value === null) return undefined;
+  if (schema === undefined || typeof value !== "object" || value === null || !hasResource(schema)) return undefined;
   if (Array.isArray(value)) {
     for (const [i, item] of value.entries()) {
       const error = coerce(item, schema.items, `${path}[${i}]`, unknown);

@@ -8,8 +8,20 @@ const metaFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata
 /** Prunes in place and returns the dropped paths, sorted, as `unknown field "…"` spells them. */
 export function prune(value: unknown, schema: Schema, { root }: { root: boolean }): string[] {
   const dropped: string[] = [];
-  pruneValue(value, root ? { ...schema, "x-kubernetes-embedded-resource": true } : schema, "", dropped);
+  pruneValue(value, root ? asResource(schema) : schema, "", dropped);
   return dropped.sort();
+}
+
+const resourceBySchema = new WeakMap<Schema, Schema>();
+
+/** The schema of a root is that of a resource, whether it says so or not. Made once: every write asks for it. */
+export function asResource(schema: Schema): Schema {
+  let made = resourceBySchema.get(schema);
+  if (made === undefined) {
+    made = { ...schema, "x-kubernetes-embedded-resource": true };
+    resourceBySchema.set(schema, made);
+  }
+  return made;
 }
 
 function pruneValue(value: unknown, schema: Schema | undefined, path: string, dropped: string[]): void {

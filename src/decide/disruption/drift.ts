@@ -71,11 +71,23 @@ function typeDrift({ name, labels }: ClaimView, types: readonly InstanceType[]):
 
 // Whether it can be had just now is another matter. A reservation that has ended leaves the machine on demand.
 function covers({ requirements }: Offering, labels: Labels): boolean {
-  for (const [key, set] of setsOfRequirements(requirements)) {
+  for (const [key, set] of setsOf(requirements)) {
     const label = labels[key];
     const isMet = label === undefined || allows(set, label);
     const isFallback = key === capacityTypeKey && label === "reserved" && allows(set, "on-demand");
     if (!isMet && !isFallback) return false;
   }
   return true;
+}
+
+const setsByRequirements = new WeakMap<Offering["requirements"], ReturnType<typeof setsOfRequirements>>();
+
+/** Read once: the catalogue stays, and every claim is asked again and again whether it is still offered. */
+function setsOf(requirements: Offering["requirements"]): ReturnType<typeof setsOfRequirements> {
+  let sets = setsByRequirements.get(requirements);
+  if (sets === undefined) {
+    sets = setsOfRequirements(requirements);
+    setsByRequirements.set(requirements, sets);
+  }
+  return sets;
 }

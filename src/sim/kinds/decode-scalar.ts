@@ -2,7 +2,7 @@
 // times in canonical form. What does not fit is refused in the words of Go's decoders.
 
 import { canonicalQuantity, compareQuantities, formatQuantity, milliValue, parseQuantity } from "../../api/quantity.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../api/remembered.ts";
 import { canonicalTime } from "./go-time.ts";
 
 export type Scalar =

@@ -1,7 +1,7 @@
 // What the server fills into pods and pod templates. It looks at nothing but the object itself: tolerations and
 // priority are admission's (pod-admission.ts).
 
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../api/remembered.ts";
 import { defaultPodRequests } from "./pod-resources.ts";
 import type { Container, Handler, Pod, PodSpec, Probe, Resources, Volume } from "./pod-types.ts";
 

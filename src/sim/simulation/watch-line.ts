@@ -24,6 +24,8 @@ export class WatchLine {
   readonly plural: string;
   readonly #parts: WatchLineParts;
   #queue: Item[] = [];
+  /** How many of those in the queue have been delivered: it is cut when they are half of it. */
+  #taken = 0;
   #source: { close(): void } | undefined;
   #isTimed = false;
   #isClosed = false;
@@ -53,6 +55,7 @@ export class WatchLine {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#queue = [];
+    this.#taken = 0;
     this.#source?.close();
     this.#parts.closed();
     if (!this.#parts.process.isDead) this.#parts.handlers.end(error);
@@ -83,12 +86,12 @@ export class WatchLine {
 
   /** A bookmark with nothing before it says no more now than later, and there are thousands a day. */
   #isAtOnce(item: Item): item is Extract<Item, { event: unknown }> {
-    if (!("event" in item) || item.event.type !== "BOOKMARK" || this.#queue.length > 0) return false;
+    if (!("event" in item) || item.event.type !== "BOOKMARK" || this.#queue.length > this.#taken) return false;
     return this.#parts.process.isRunning && this.#parts.stalledUntil() === undefined;
   }
 
   #schedule(): void {
-    const [first] = this.#queue;
+    const first = this.#queue[this.#taken];
     if (first === undefined || this.#isTimed) return;
     this.#isTimed = true;
     const { process } = this.#parts;
@@ -104,11 +107,10 @@ export class WatchLine {
       for (const item of this.#queue) item.dueAt = Math.max(item.dueAt, stalled);
       return this.#schedule();
     }
-    let taken = 0;
     try {
-      for (const item of this.#queue) {
+      for (let item = this.#queue[this.#taken]; item !== undefined; item = this.#queue[this.#taken]) {
         if (item.dueAt > now || this.#isClosed) break;
-        taken++;
+        this.#taken++;
         if ("ended" in item) return this.end(item.ended);
         handlers.event(item.event);
       }
@@ -117,7 +119,10 @@ export class WatchLine {
       return this.end(error instanceof Error ? error : new Error(String(error)));
     }
     if (this.#isClosed) return;
-    this.#queue = this.#queue.slice(taken);
+    if (this.#taken * 2 >= this.#queue.length) {
+      this.#queue.splice(0, this.#taken);
+      this.#taken = 0;
+    }
     this.#schedule();
   }
 }

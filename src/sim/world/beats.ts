@@ -66,7 +66,8 @@ export function withBeats(api: KubeApi, now: () => number): KubeApi {
     get: async <T extends KubeObject>(...args: Parameters<KubeApi["get"]>) => seen(await api.get<T>(...args)),
     list: async <T extends KubeObject>(...args: Parameters<KubeApi["list"]>): Promise<List<T>> => {
       const list = await api.list<T>(...args);
-      return { ...list, items: list.items.map(seen) };
+      const [{ plural }] = args;
+      return plural === "leases" ? { ...list, items: list.items.map(seen) } : list;
     },
     watch: (...args) => api.watch(...args),
     create: (...args) => api.create(...args),

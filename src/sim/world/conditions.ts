@@ -6,9 +6,13 @@ import type { Condition, Pod } from "./objects.ts";
 type Conditioned = { status: { conditions?: readonly Condition[] } };
 export type Verdict = Pick<Condition, "type" | "status" | "reason" | "message">;
 
+const none: readonly Condition[] = [];
+
 export function conditionOf({ status }: Conditioned, type: string): Condition | undefined {
-  // Asked of every pod of a set at every change of one: a loop, where `find` would make a function each time.
-  for (const condition of status.conditions ?? []) if (condition.type === type) return condition;
+  // Asked of every pod of a set at every change of one: a loop by index, where `find` would make a function each time
+  // and an iterator an object for each condition.
+  const { conditions = none } = status;
+  for (let i = 0; i < conditions.length; i++) if (conditions[i]?.type === type) return conditions[i];
   return undefined;
 }
 

@@ -50,6 +50,19 @@ describe("what a node was judged for one pod stands for the next like it", () =>
     );
   });
 
+  test("also where two kinds take turns", () => {
+    const judged = new JudgedRooms();
+    const room = new Room(aNode("4"));
+    const [small, large] = [aPod("small"), aPod("large", { cpu: "4" })];
+    for (let i = 0; i < 2; i++) {
+      expect(judging(judged, small, room)).toBe(37);
+      expect(judging(judged, large, room)).toBe(0);
+    }
+    room.add(placed(aPod("one")));
+    expect(judging(judged, small, room)).toBe(25);
+    expect(judging(judged, large, room)).toBe("Insufficient cpu");
+  });
+
   test("however many kinds there are", () => {
     const judged = new JudgedRooms();
     const room = new Room(aNode("64"));
@@ -58,4 +71,12 @@ describe("what a node was judged for one pod stands for the next like it", () =>
       expect(judging(judged, aPod("one", { cpu: String(i) }), room)).toEqual(expected);
     }
   });
+});
+
+test("what a pod asks for is added up anew where more than its place has changed", () => {
+  const pod = aPod("one");
+  expect(placed(pod).requests.get("cpu")).toBe(1000);
+  expect(placed({ ...pod, spec: { ...pod.spec, nodeName: "a" } }).requests).toBe(placed(pod).requests);
+  const heavier = { ...pod, spec: { ...pod.spec, overhead: { cpu: "1" } } };
+  expect(placed(heavier).requests.get("cpu")).toBe(2000);
 });

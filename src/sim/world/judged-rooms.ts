@@ -2,39 +2,40 @@
 // thousand like pods so look at each node once, and again at those alone that one of them was bound to.
 
 import { fitCheck } from "./node-fit.ts";
-import type { Placed, Room } from "./node-room.ts";
-
-/** Why not, empty: it may; and how well, from 0 to 100. */
-export type Judged = { readonly misfits: readonly string[]; readonly score: number };
-
-type Remembered = Judged & { readonly version: number };
+import type { Judged, JudgedBefore, Placed, Room } from "./node-room.ts";
 
 /** Kinds of pods that are remembered; with more of them it starts anew, which costs time and nothing else. */
 const shapesMax = 32;
 
 export class JudgedRooms {
-  readonly #judgedByShape = new Map<string, Map<Room, Remembered>>();
+  readonly #judgedByShape = new Map<string, Map<Room, JudgedBefore>>();
 
   /** For one pod, which is read once. */
   for(candidate: Placed): (room: Room) => Judged {
     const known = this.#of(JSON.stringify(candidate.pod.spec));
     const misfitsOf = fitCheck(candidate);
     return room => {
-      const before = known.get(room);
-      if (before?.version === room.version) return before;
+      // Hundreds of rooms are asked for each pod, and mostly for one like the last: no look-up then.
+      const { lastJudged } = room;
+      const before = lastJudged?.among === known ? lastJudged : known.get(room);
+      if (before?.version === room.version) {
+        room.lastJudged = before;
+        return before;
+      }
       const misfits = misfitsOf(room);
       const score = misfits.length > 0 ? 0 : freeShare(candidate, room);
-      const judged = { misfits, score, version: room.version };
+      const judged = { misfits, score, version: room.version, among: known };
       known.set(room, judged);
+      room.lastJudged = judged;
       return judged;
     };
   }
 
-  #of(shape: string): Map<Room, Remembered> {
+  #of(shape: string): Map<Room, JudgedBefore> {
     const known = this.#judgedByShape.get(shape);
     if (known !== undefined) return known;
     if (this.#judgedByShape.size >= shapesMax) this.#judgedByShape.clear();
-    const made = new Map<Room, Remembered>();
+    const made = new Map<Room, JudgedBefore>();
     this.#judgedByShape.set(shape, made);
     return made;
   }

@@ -3,7 +3,7 @@
 import type { Taint } from "../../api/taint.ts";
 import { amountsOf, addTo, type Amounts, podRequests } from "./pod-requests.ts";
 import { type PodTerm, podTerms } from "./pod-terms.ts";
-import { hasEnded, keyOf, type Node, type Pod } from "./objects.ts";
+import { hasEnded, keyOf, type Node, type Pod, type PodSpec } from "./objects.ts";
 
 export type HostPort = { ip: string; protocol: string; port: number };
 
@@ -17,6 +17,12 @@ export type Placed = {
   /** Required anti-affinity: it counts for every pod that comes after it. */
   keepsAway: readonly PodTerm[];
 };
+
+/** Why not, empty: it may; and how well, from 0 to 100. */
+export type Judged = { readonly misfits: readonly string[]; readonly score: number };
+
+/** As it was at that version of the room. `among`: what else is known for pods of that shape. */
+export type JudgedBefore = Judged & { readonly version: number; readonly among: ReadonlyMap<Room, JudgedBefore> };
 
 /** What counts for the score of a pod that requests nothing, as in kube-scheduler: else all such pods pile up. */
 const assumed: Amounts = new Map([
@@ -34,6 +40,8 @@ export class Room {
   readonly placedByKey = new Map<string, Placed>();
   /** Another one whenever something of this is otherwise. */
   version = 0;
+  /** What it came to when a pod was last judged here. */
+  lastJudged: JudgedBefore | undefined = undefined;
 
   constructor(node: Node) {
     this.node = node;
@@ -82,17 +90,34 @@ function scoredRequests(requests: Amounts): Amounts {
 export function placed(pod: Pod): Placed {
   const { spec } = pod;
   const required = spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  const ports = spec.containers.flatMap(container => container.ports ?? []);
+  const { requests, scored, ports } = askedBy(spec);
+  return { pod, requests, scored, ports, keepsAway: podTerms(required, pod) };
+}
+
+type Asked = Pick<Placed, "requests" | "scored" | "ports"> & { readonly of: PodSpec };
+
+const askedByContainers = new WeakMap<PodSpec["containers"], Asked>();
+
+/** Added up once for the versions of a pod: they have their containers in common, and a pod is looked at at each step. */
+function askedBy(spec: PodSpec): Asked {
+  const known = askedByContainers.get(spec.containers);
+  if (known !== undefined && asksTheSame(known.of, spec)) return known;
   const requests = podRequests(spec);
-  return {
-    pod,
+  const ports = spec.containers.flatMap(container => container.ports ?? []);
+  const asked: Asked = {
+    of: spec,
     requests,
     scored: scoredRequests(requests),
     ports: ports.flatMap(({ hostPort, hostIP, protocol = "TCP" }) =>
       hostPort ? [{ ip: hostIP || "0.0.0.0", protocol, port: hostPort }] : [],
     ),
-    keepsAway: podTerms(required, pod),
   };
+  askedByContainers.set(spec.containers, asked);
+  return asked;
+}
+
+function asksTheSame(a: PodSpec, b: PodSpec): boolean {
+  return a.initContainers === b.initContainers && a.overhead === b.overhead && a.resources === b.resources;
 }
 
 /** Where it runs, or shall. */

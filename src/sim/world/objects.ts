@@ -159,7 +159,9 @@ export function keyOf({ metadata }: { metadata: { name: string; namespace?: stri
 }
 
 export function controllerOf({ metadata }: KubeObject): OwnerReference | undefined {
-  return metadata.ownerReferences?.find(({ controller }) => controller === true);
+  // A loop: asked by every controller of workloads for every change of a pod.
+  for (const owner of metadata.ownerReferences ?? []) if (owner.controller === true) return owner;
+  return undefined;
 }
 
 export function ownedBy(owner: KubeObject): { ownerReferences: OwnerReference[] } {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { JudgedRooms } from "./judged-rooms.ts";
 import { Room } from "./node-room.ts";
 import type { Node, Pod } from "./objects.ts";
 import { RefusedPods } from "./refused-pods.ts";
@@ -17,7 +18,7 @@ function aRoom(cpu: string, taints: readonly object[] = []): Room {
 }
 
 function refused(...pods: readonly Pod[]): RefusedPods {
-  const all = new RefusedPods();
+  const all = new RefusedPods(new JudgedRooms());
   for (const pod of pods) all.add(pod);
   return all;
 }
@@ -61,7 +62,7 @@ test("all are tried again in the order in which they were refused last", () => {
 });
 
 test("a pod is told again why it waits after 1, 2, 4, 8 and then every 10 s, and anew once it has been placed", () => {
-  const pods = new RefusedPods();
+  const pods = new RefusedPods(new JudgedRooms());
   const waits: number[] = [];
   expect(pods.tellAt("default/one")).toBe(Number.NEGATIVE_INFINITY);
   let now = 0;

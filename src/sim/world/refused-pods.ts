@@ -1,7 +1,7 @@
 // Pods that fit nowhere, until something happens that may help one of them: kube-scheduler's queue of the unschedulable,
 // with its hints and its back-off. It places nobody.
 
-import { fitCheck } from "./node-fit.ts";
+import type { JudgedRooms } from "./judged-rooms.ts";
 import { type Placed, placed, type Room } from "./node-room.ts";
 import { controllerOf, keyOf, type Pod } from "./objects.ts";
 
@@ -10,14 +10,20 @@ const tellAgainMinMs = 1000;
 const tellAgainMaxMs = 10_000;
 
 /** Pods that ask for the same: what helps none of them is found out once. */
-type Kin = { readonly keys: Set<string>; readonly misfits: (room: Room) => string[] };
+type Kin = { readonly keys: Set<string>; readonly judge: ReturnType<JudgedRooms["for"]> };
 
 export class RefusedPods {
   /** In the order in which they were refused, each with its likeness. */
   readonly #likenessByKey = new Map<string, string | undefined>();
   readonly #kinByLikeness = new Map<string, Kin>();
   readonly #toldByKey = new Map<string, { count: number; at: number }>();
+  readonly #judged: JudgedRooms;
   #peculiarCount = 0;
+
+  /** `judged`: kin of many controllers ask for the same, and a node that changes is judged once for all of them. */
+  constructor(judged: JudgedRooms) {
+    this.#judged = judged;
+  }
 
   get size(): number {
     return this.#likenessByKey.size;
@@ -59,7 +65,7 @@ export class RefusedPods {
   /** Whether the node, as it is now, may take one of them. */
   mayHelp(room: Room): boolean {
     if (this.areSomePeculiar) return true;
-    for (const { misfits } of this.#kinByLikeness.values()) if (misfits(room).length === 0) return true;
+    for (const { judge } of this.#kinByLikeness.values()) if (judge(room).misfits.length === 0) return true;
     return false;
   }
 
@@ -75,7 +81,7 @@ export class RefusedPods {
   }
 
   #kin(likeness: string, candidate: Placed): Kin {
-    const kin = this.#kinByLikeness.get(likeness) ?? { keys: new Set(), misfits: fitCheck(candidate) };
+    const kin = this.#kinByLikeness.get(likeness) ?? { keys: new Set(), judge: this.#judged.for(candidate) };
     this.#kinByLikeness.set(likeness, kin);
     return kin;
   }

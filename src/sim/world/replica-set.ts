@@ -66,22 +66,24 @@ function isComplete(
 
 async function scale({ pods, podsByController }: Picture, replicaSet: ReplicaSet): Promise<void> {
   const { metadata, spec } = replicaSet;
-  const active = podsByController.of(metadata.uid).filter(isActive);
-  const missing = (spec.replicas ?? 1) - active.length;
+  const all = podsByController.of(metadata.uid);
+  let activeCount = 0;
+  for (const pod of all) if (isActive(pod)) activeCount++;
+  const missing = (spec.replicas ?? 1) - activeCount;
   for (let i = 0; i < Math.min(missing, burst); i++) {
     await pods.create(podOf(replicaSet, { template: spec.template, named: { generateName: `${metadata.name}-` } }));
   }
   if (missing >= 0) return;
-  for (const pod of ranked(active).slice(0, Math.min(-missing, burst))) await pods.delete(pod);
+  for (const pod of ranked(all.filter(isActive)).slice(0, Math.min(-missing, burst))) await pods.delete(pod);
 }
 
 function statusOf(replicaSet: ReplicaSet, all: readonly Pod[], now: number) {
   const { metadata, spec, status: before } = replicaSet;
   const active = all.filter(isActive);
-  const labels = Object.entries(spec.template.metadata?.labels ?? {});
-  const isFullyLabelled = ({ metadata }: Pod) => labels.every(([key, value]) => metadata.labels?.[key] === value);
+  const labels = spec.template.metadata?.labels ?? {};
   const { readyCount, availableCount, wakeAt } = countsOf(active, spec.minReadySeconds ?? 0, now);
-  const fully = active.filter(isFullyLabelled).length;
+  let fully = 0;
+  for (const pod of active) if (isFullyLabelled(pod, labels)) fully++;
   const status: ReplicaSet["status"] = {
     replicas: active.length,
     ...(fully > 0 && { fullyLabeledReplicas: fully }),
@@ -93,6 +95,11 @@ function statusOf(replicaSet: ReplicaSet, all: readonly Pod[], now: number) {
     ...(before.conditions && { conditions: before.conditions }),
   };
   return { status, wakeAt };
+}
+
+function isFullyLabelled({ metadata }: Pod, labels: Readonly<Record<string, string>>): boolean {
+  for (const key in labels) if (metadata.labels?.[key] !== labels[key]) return false;
+  return true;
 }
 
 const phaseRank = { Pending: 0, Unknown: 1, Running: 2, Succeeded: 2, Failed: 2 } as const;

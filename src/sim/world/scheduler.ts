@@ -33,7 +33,7 @@ export class Scheduler {
   readonly #judged = new JudgedRooms();
   /** In the order in which they came. */
   readonly #pending = new Set<string>();
-  readonly #refused = new RefusedPods();
+  readonly #refused = new RefusedPods(this.#judged);
   readonly #worker: Worker;
   #retriedAt = Number.NEGATIVE_INFINITY;
   #start = 0;
@@ -54,6 +54,7 @@ export class Scheduler {
   #nodeChanged({ object, previous, isGone }: Change<Node>): void {
     if (isGone) this.#rooms.nodeGone(object.metadata.name);
     else this.#rooms.nodeChanged(object);
+    if (this.#refused.size === 0) return;
     const looks = ({ metadata, spec, status }: Node) => [metadata.labels, spec, status.allocatable];
     if (previous !== undefined && !isGone && deepEqual(looks(object), looks(previous))) return;
     const room = this.#rooms.roomByNode.get(object.metadata.name);
@@ -152,15 +153,19 @@ export class Scheduler {
     const countByReason = new Map<string, number>();
     let best: { room: Room; score: number } | undefined;
     let feasible = 0;
+    let at = this.#start % Math.max(1, rooms.length);
     for (let i = 0; i < rooms.length && feasible < enough; i++) {
-      const room = rooms[(this.#start + i) % rooms.length] as Room; // within its length
+      const room = rooms[at] as Room; // within its length
+      at = at + 1 < rooms.length ? at + 1 : 0;
       const { misfits, score } = judge(room);
-      const reasons = misfits.length > 0 ? misfits : firstOf(checks, room);
-      for (const reason of reasons) countByReason.set(reason, (countByReason.get(reason) ?? 0) + 1);
-      if (reasons.length > 0) continue;
+      const reasons = misfits.length > 0 || checks.length === 0 ? misfits : firstOf(checks, room);
+      if (reasons.length > 0) {
+        for (const reason of reasons) countByReason.set(reason, (countByReason.get(reason) ?? 0) + 1);
+        continue;
+      }
       feasible++;
       if (best === undefined || score > best.score) best = { room, score };
-      if (feasible === enough && rooms.length > 1) this.#start = (this.#start + i + 1) % rooms.length;
+      if (feasible === enough && rooms.length > 1) this.#start = at;
     }
     return best ?? { message: refusalMessage(rooms.length, countByReason) };
   }

@@ -46,10 +46,10 @@ export function controllerWorker<T extends KubeObject>(
   });
   for (const mirror of dependents) {
     mirror.onChange(({ object, previous, isGone }) => {
-      if (previous !== undefined && !isGone && !isNews(object, previous)) return;
       const reference = controllerOf(object);
       const { namespace } = object.metadata;
       if (reference?.kind !== kind || namespace === undefined) return;
+      if (previous !== undefined && !isGone && !isNews(object, previous)) return;
       const key = keyOf({ metadata: { name: reference.name, namespace } });
       if (owners.get(key)?.metadata.uid === reference.uid)
         worker.addAt(key, clock.now() + (isGone || isDeleting(object) ? settleMs : tellMs));
@@ -69,12 +69,17 @@ type Dependent = KubeObject & { status?: { phase?: string; conditions?: readonly
 /** Of pods only what an owner counts: where a pod runs is no concern of its. */
 function isNews(object: Dependent, previous: Dependent): boolean {
   if (object.kind !== "Pod") return true;
-  const looks = ({ metadata, status }: Dependent) => [
-    status?.phase,
-    metadata.deletionTimestamp,
-    status?.conditions?.find(({ type }) => type === "Ready")?.status,
-    metadata.labels,
-    metadata.finalizers,
-  ];
-  return !deepEqual(looks(object), looks(previous));
+  const [meta, metaBefore] = [object.metadata, previous.metadata];
+  return (
+    object.status?.phase !== previous.status?.phase ||
+    meta.deletionTimestamp !== metaBefore.deletionTimestamp ||
+    readiness(object) !== readiness(previous) ||
+    !deepEqual(meta.labels, metaBefore.labels) ||
+    !deepEqual(meta.finalizers, metaBefore.finalizers)
+  );
+}
+
+function readiness({ status }: Dependent): string | undefined {
+  for (const { type, status: said } of status?.conditions ?? []) if (type === "Ready") return said;
+  return undefined;
 }
