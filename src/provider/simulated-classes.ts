@@ -42,14 +42,16 @@ function unwritten(instanceTypes: ListedTypes | undefined): ClassView {
 export class SimulatedClasses {
   readonly #classByName = new Map<string, ClassView>();
   readonly #listeners: (() => void)[] = [];
-  readonly #unwritten: ClassView;
+  readonly #instanceTypes: ListedTypes | undefined;
+  /** Made when somebody asks for it: most clusters have the class. */
+  #unwritten: ClassView | undefined;
   readonly #fed: Fed;
   /** Once is enough: while a lost watch is made good, the classes are as they were last seen. */
   #isListed = false;
 
   /** `instanceTypes` stand in for the default catalogue, in classes that say nothing of types. */
   constructor(feed: Feed, instanceTypes: ListedTypes | undefined) {
-    this.#unwritten = instanceTypes === undefined ? (usual ??= unwritten(undefined)) : unwritten(instanceTypes);
+    this.#instanceTypes = instanceTypes;
     const project = (raw: KubeObject, previous: ClassView | undefined) => projected(raw, previous, instanceTypes);
     const put = (view: ClassView) => {
       this.#classByName.set(view.name, view);
@@ -80,7 +82,13 @@ export class SimulatedClasses {
 
   get(ref: NodeClassRef): ClassView | undefined {
     if (!this.serves(ref)) return undefined;
-    return this.#classByName.get(ref.name) ?? (ref.name === defaultClass.name ? this.#unwritten : undefined);
+    return this.#classByName.get(ref.name) ?? (ref.name === defaultClass.name ? this.#default() : undefined);
+  }
+
+  #default(): ClassView {
+    const types = this.#instanceTypes;
+    this.#unwritten ??= types === undefined ? (usual ??= unwritten(undefined)) : unwritten(types);
+    return this.#unwritten;
   }
 
   state(ref: NodeClassRef): NodeClassState {
