@@ -12,6 +12,8 @@ export type WatchLineParts = {
   handlers: WatchHandlers<KubeObject>;
   open: Open;
   delayMs: () => number;
+  /** Between two events. */
+  paceMs: () => number;
   /** Nothing comes before this instant of the process's monotonic time; undefined: the line is free. */
   stalledUntil: () => number | undefined;
   isRepeated: () => boolean;
@@ -89,7 +91,7 @@ export class WatchLine {
     if (process.isDead) return this.end(undefined);
     if (this.#isAtOnce(item)) return this.#parts.handlers.event(item.event);
     const last = this.#queue.at(-1)?.dueAt ?? 0;
-    item.dueAt = Math.max(last, process.monotonic() + this.#parts.delayMs());
+    item.dueAt = Math.max(last + this.#parts.paceMs(), process.monotonic() + this.#parts.delayMs());
     this.#queue.push(item);
     this.#schedule();
   }

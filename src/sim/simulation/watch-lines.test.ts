@@ -151,6 +151,24 @@ describe("a server that tells of the past", () => {
     expect(watches.begun("nodes", from("105"))).toEqual(from("105"));
   });
 
+  test("takes its time, so that what it tells is seen one by one", async () => {
+    const { clock, watches, process, heard, strike } = await told();
+    strike("Past", 60_000);
+    const handlers: WatchHandlers<KubeObject> = { event: ({ object }) => void names.push(object), end: () => {} };
+    const names: unknown[] = [];
+    watches.open({ process, plural: "nodes", handlers }, inner => {
+      for (const name of ["a", "b", "c"]) {
+        inner.event({ type: "ADDED", object: { apiVersion: "v1", kind: "Node", metadata: { name } } as KubeObject });
+      }
+      return { close: () => {} };
+    });
+    expect(heard).toHaveLength(1);
+    await clock.runFor(200);
+    expect(names).toHaveLength(2);
+    await clock.runFor(200);
+    expect(names).toHaveLength(3);
+  });
+
   test("has none before its first mark", () => {
     const { strike, watches } = opened();
     strike("Past", 60_000);

@@ -25,6 +25,8 @@ type WatchLinesOptions = { readonly delayMaxMs: number; readonly errors?: WatchE
 
 const plainErrors: WatchErrors = { cut: message => new Error(message), garbled: message => new Error(message) };
 
+/** So that much is decided while the past is told. */
+const pastPaceMs = 200;
 /** Marks are every few minutes: more than the longest past that anybody asks for. */
 const marksMax = 100;
 
@@ -56,6 +58,7 @@ export class WatchLines {
       handlers,
       open,
       delayMs: () => this.#ownDelayMs(plural) + (this.#inForce("Delay", plural)?.delayMs ?? 0),
+      paceMs: () => (this.#inForce("Past", plural) === undefined ? 0 : pastPaceMs),
       stalledUntil: () => this.#inForce("Stall", plural)?.until,
       isRepeated: () => this.#inForce("Repeat", plural) !== undefined,
       isDisordered: () => this.#inForce("Disorder", plural) !== undefined,
