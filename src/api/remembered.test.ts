@@ -39,3 +39,13 @@ test("texts without end are not kept without end, and their answers stay right",
   expect(number("0")).toBe(0);
   expect(count).toBe(10_001);
 });
+
+test("a text that is longer than anything sensible is not kept", () => {
+  const read: number[] = [];
+  const length = remembered(text => {
+    read.push(text.length);
+    return text.length;
+  });
+  for (const count of [256, 256, 257, 257]) expect(length("x".repeat(count))).toBe(count);
+  expect(read).toEqual([256, 257, 257]);
+});

@@ -3,11 +3,13 @@
 import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import pc from "picocolors";
+import { ConnectionError, DecodeError } from "../kube/errors.ts";
 import { Reflector } from "../kube/reflector.ts";
 import { ServerClock } from "../kube/server-clock.ts";
 import { simulatedProvider } from "../provider/simulated.ts";
 import { type Simulation, simulate } from "../sim/simulation/run.ts";
 import type { Scenario } from "../sim/simulation/scenario.ts";
+import type { WatchErrors } from "../sim/simulation/watch-lines.ts";
 import { compileLess } from "./compile-less.ts";
 import { choiceOf, durationOf, flag, seedOf } from "./flags.ts";
 import { Failure, type Io, systemSentence } from "./io.ts";
@@ -34,10 +36,17 @@ Examples:
   fettle simulate scenarios/disruption-budget.yaml
   fettle simulate scenarios/crash.yaml --seed 7 --until 24h -o json`;
 
+/** Those of a client on the network: the reflector goes on from its place after both, and lists anew after others. */
+export const watchErrors: WatchErrors = {
+  cut: message => new ConnectionError(message, { sent: true }),
+  garbled: message => new DecodeError(message),
+};
+
 async function play(file: string, { seed, until, output }: Flags, io: Io): Promise<void> {
   const scenario = await scenarioIn(file);
   compileLess("brief");
   const simulation = await simulate(scenario, {
+    watchErrors,
     feed: parts => options => new Reflector({ ...parts, ...options }),
     provider: simulatedProvider,
     dates: clock => new ServerClock(clock),

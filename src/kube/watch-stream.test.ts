@@ -167,6 +167,49 @@ describe("a watch that may gather", () => {
     expect(errors[0]).toBeInstanceOf(ConnectionError);
   });
 
+  /** It rests, and what was written is in the socket. */
+  async function resting(...written: readonly string[]) {
+    const all = await gathering();
+    const { names, waiting, response, roundTrip } = all;
+    response.write(event("ADDED", "b"));
+    await expect.poll(() => names).toEqual(["a", "b"]);
+    await expect.poll(() => waiting.has(windowMs)).toBe(true);
+    for (const text of written) response.write(text);
+    await roundTrip();
+    expect(names).toEqual(["a", "b"]);
+    return all;
+  }
+
+  test("sees a connection that is reset while it rests, when the window ends at the latest", async () => {
+    const { errors, waiting, response } = await resting();
+    response.socket?.resetAndDestroy();
+    waiting.get(windowMs)?.();
+    await expect.poll(() => errors.length).toBe(1);
+    expect(errors[0]).toBeInstanceOf(ConnectionError);
+  });
+
+  test("has all that the server has said when it ends the stream meanwhile, a 410 too", async () => {
+    const expired = { kind: "Status", status: "Failure", metadata: { name: "expired" }, code: 410, reason: "Expired" };
+    const { names, errors, waiting, response } = await resting(
+      event("ADDED", "c"),
+      `${JSON.stringify({ type: "ERROR", object: expired })}\n`,
+    );
+    response.end();
+    waiting.get(windowMs)?.();
+    await expect.poll(() => errors).toEqual([undefined]);
+    expect(names).toEqual(["a", "b", "c", "expired"]);
+  });
+
+  test("loses nothing of a flood that comes while it rests", async () => {
+    const { names, errors, waiting, response } = await resting();
+    const many = Array.from({ length: 5_000 }, (_, index) => `n${index}`);
+    for (const name of many) response.write(event("ADDED", name, { pad: "x".repeat(200) }));
+    response.end();
+    waiting.get(windowMs)?.();
+    await expect.poll(() => errors, { timeout: 10_000 }).toEqual([undefined]);
+    expect(names.slice(2)).toEqual(many);
+  });
+
   test("can be closed while it rests", async () => {
     const { names, errors, watch, waiting, response, roundTrip } = await gathering();
     await expect.poll(() => waiting.has(windowMs)).toBe(true);

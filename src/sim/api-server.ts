@@ -13,6 +13,7 @@ import { decodeBody, refuseOtherVersion } from "./decode.ts";
 import { deleteResponse, remove } from "./delete.ts";
 import { deleteOptionsOf } from "./delete-options.ts";
 import { DisruptionBudgets } from "./disruption-budgets.ts";
+import { EventExpiry } from "./event-expiry.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
 import type { ServedKind } from "./kind.ts";
 import { list, refuseVersion, versionOrFailure } from "./list.ts";
@@ -59,6 +60,7 @@ export class ApiServer {
     this.#backend = { store: this.store, kinds: this.kinds, clock, random };
     this.#bookmarks = new Bookmarks(clock, this.store);
     new CrdController(this.#backend).start();
+    new EventExpiry(this.#backend).start();
     if (!controllers) return;
     new GarbageCollector(this.#backend).start();
     new NamespaceController(this.#backend).start();

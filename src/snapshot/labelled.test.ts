@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { aBudget, aPod, aWorld } from "../../test/builders.ts";
 import type { Labels } from "../api/selector.ts";
-import { PodsByLabels } from "./labelled.ts";
+import { BudgetsByLabels, PodsByLabels } from "./labelled.ts";
+import type { DisruptionBudgetView } from "./views.ts";
 
 const web: Labels = { app: "web" };
 const api: Labels = { app: "api" };
@@ -52,5 +53,16 @@ describe("the budgets over a pod", () => {
     expect(picture.budgetsOver(pod)).toHaveLength(1);
     picture.put("disruption-budget", aBudget("web", { selector: { matchLabels: { app: "api" } } }));
     expect(picture.budgetsOver(pod)).toEqual([]);
+  });
+
+  test("are looked for once for a set of labels; of a namespace that has none nothing is kept", () => {
+    const budgets = new BudgetsByLabels();
+    let asked = 0;
+    const names = (namespace: string, all: readonly DisruptionBudgetView[]) =>
+      budgets.names(aPod("a", { labels: web, namespace }), () => (asked++, all));
+    for (let i = 0; i < 2; i++) expect(names("default", [aBudget("web")])).toEqual(["web"]);
+    expect(asked).toBe(1);
+    for (let i = 0; i < 2; i++) expect(names("short-lived", [])).toEqual([]);
+    expect(asked).toBe(3);
   });
 });

@@ -37,7 +37,10 @@ export class PodsByLabels {
 }
 
 export class BudgetsByLabels {
-  /** Which budgets of the namespace select such labels, as long as all of them select what they did. */
+  /**
+   * Which budgets of the namespace select such labels, as long as all of them select what they did. Only of namespaces
+   * that have budgets: others come and go by the thousand, and nobody would tell when they are gone.
+   */
   readonly #namesByNamespace = new Map<string, WeakMap<Labels, readonly string[]>>();
 
   replace({ before, after }: Change<DisruptionBudgetView>): void {
@@ -47,13 +50,14 @@ export class BudgetsByLabels {
 
   /** In the order in which `all`, those of the pod's namespace, are. */
   names({ namespace, labels }: PodView, all: () => readonly DisruptionBudgetView[]): readonly string[] {
-    const known = this.#namesByNamespace.get(namespace) ?? new WeakMap<Labels, readonly string[]>();
-    this.#namesByNamespace.set(namespace, known);
-    const before = known.get(labels);
+    const known = this.#namesByNamespace.get(namespace);
+    const before = known?.get(labels);
     if (before !== undefined) return before;
-    const over = all().filter(({ selector }) => selector !== undefined && matches(selector, labels));
+    const budgets = all();
+    if (budgets.length === 0) return [];
+    const over = budgets.filter(({ selector }) => selector !== undefined && matches(selector, labels));
     const names = over.map(({ name }) => name);
-    known.set(labels, names);
+    this.#namesByNamespace.set(namespace, (known ?? new WeakMap<Labels, readonly string[]>()).set(labels, names));
     return names;
   }
 }

@@ -96,7 +96,7 @@ function byFaults({ clock, apiFaults, watches, providerFaults, ...stage }: Stage
     apiFaults.add({ fault, ...span, ...where, delayMs: durationMs(delay), ...seconds });
   }
   if (act.watch) {
-    const { fault, for: length, resources, delay = "30s" } = act.watch;
+    const { fault, for: length, resources, delay = fault === "Past" ? "10m" : "30s" } = act.watch;
     const until = now + (length === undefined ? minutes10 : durationMs(length));
     watches.strike({ fault, since: now, until, ...(resources && { resources }), delayMs: durationMs(delay) });
   }

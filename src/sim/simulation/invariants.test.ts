@@ -20,7 +20,7 @@ function scene() {
   const random = seededRandom(1);
   const server = clusterInTheBox({ clock, random });
   const objects = new ClusterObjects(server);
-  const watches = new WatchLines(clock, random, 0);
+  const watches = new WatchLines(clock, random, { delayMaxMs: 0 });
   const found: string[] = [];
   const violated = (message: string) => found.push(message);
   const invariants = new Invariants({ clock, objects, watches, apiFaults: new ActiveFaults(clock, random), violated });

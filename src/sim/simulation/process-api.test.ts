@@ -20,7 +20,7 @@ function setUp() {
   const direct = new InProcessApi(server, clock);
   const process = new Process(clock, 1);
   const faults = new ActiveFaults<ApiFault>(clock, random);
-  const watches = new WatchLines(clock, random, 0);
+  const watches = new WatchLines(clock, random, { delayMaxMs: 0 });
   const api: KubeApi = new ProcessApi({ api: direct, clock, process, random, faults, watches, latencyMaxMs: 20 });
   const strike = (fault: ApiFault["fault"], more: Partial<ApiFault> = {}) =>
     faults.add({ fault, until: clock.monotonic() + 60_000, delayMs: 30_000, ...more });
@@ -50,6 +50,7 @@ test.each([
   ["Forbidden", /not allowed/, false],
   ["LostRequest", /reset/, false],
   ["LostAnswer", /reset/, true],
+  ["Garbled", /cut off/, true],
   ["Slow", /no answer/, true],
 ] as const)("%s: the process hears %s; written: %s", async (fault, heard, isWritten) => {
   const { api, strike, ended, exists } = setUp();

@@ -69,8 +69,9 @@ export class ProcessApi implements KubeApi {
     handlers: WatchHandlers<T>,
   ): { close(): void } {
     const { api, process, watches } = this.#parts;
-    return watches.open({ process, plural: resource.plural, handlers }, inner =>
-      api.watch<T>(resource, options, inner),
+    const { plural } = resource;
+    return watches.open({ process, plural, handlers }, inner =>
+      api.watch<T>(resource, watches.begun(plural, options), inner),
     );
   }
 
@@ -152,6 +153,7 @@ export class ProcessApi implements KubeApi {
     );
     if (cut === "after") return process.die();
     if (struck?.fault === "LostAnswer") return back.answered(() => back.reject(reset()), resetAfterMs);
+    if (struck?.fault === "Garbled") return back.answered(() => back.reject(garbled()), this.#legMs());
     const { clock, dated } = this.#parts;
     const writtenAt = clock.now();
     const heard = () => {
@@ -219,6 +221,10 @@ function refused(code: number, reason: string, message: string, retryAfterSecond
     message,
     ...details,
   });
+}
+
+function garbled(): Error {
+  return new Error("The answer is cut off in the middle.");
 }
 
 function reset(): Error {

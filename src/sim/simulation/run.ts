@@ -29,7 +29,7 @@ import { type ProviderFault, withProviderFaults } from "./provider-faults.ts";
 import { durationMs, type Expectation, type Scenario } from "./scenario.ts";
 import { type DateReader, dateOf, playRenewals } from "./renewals.ts";
 import { joinUnmanaged } from "./unmanaged-nodes.ts";
-import { WatchLines } from "./watch-lines.ts";
+import { type WatchErrors, WatchLines } from "./watch-lines.ts";
 
 export type SimulateOptions = {
   /** How a process keeps itself up to date (kube/reflector.ts) and where machines come from (provider/). */
@@ -37,6 +37,8 @@ export type SimulateOptions = {
   provider: (parts: { api: KubeApi; clock: Clock; feed: Feed }) => InstanceProvider;
   /** What a process makes of the Date of answers. Default: it does not notice that its clock is wrong. */
   dates?: (clock: Clock) => DateReader;
+  /** How the client tells how a watch ended (kube/errors.ts). Default: errors that say nothing of where they are from. */
+  watchErrors?: WatchErrors;
   /** Default: the scenario's. */
   seed?: number;
   /** In milliseconds. Default: the scenario's. */
@@ -99,7 +101,8 @@ class Run {
       store: { parsedObjectCountMax: Number.POSITIVE_INFINITY },
     });
     this.#objects = new ClusterObjects(this.#server);
-    this.#watches = new WatchLines(clock, this.#chance(2), watchDelayMaxMs);
+    const { watchErrors: errors } = options;
+    this.#watches = new WatchLines(clock, this.#chance(2), { delayMaxMs: watchDelayMaxMs, ...(errors && { errors }) });
     this.#apiFaults = new ActiveFaults(clock, this.#chance(3));
     this.#providerFaults = new ActiveFaults(clock, this.#chance(4));
     const violated = (message: string) => this.#problem("violated", message);
@@ -227,6 +230,7 @@ class Run {
   #lookAgain(): void {
     this.#clock.after(lookEveryMs, () => {
       this.#invariants.look();
+      this.#watches.mark(String(this.#server.store.revision));
       this.#lookAgain();
     });
   }

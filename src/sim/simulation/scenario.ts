@@ -52,11 +52,12 @@ export const apiFaultKinds = [
   "Conflict",
   "LostRequest",
   "LostAnswer",
+  "Garbled",
   "Slow",
 ] as const;
 const ApiFault = Struct("The API server fails for the controller.", {
   fault: StringEnum(
-    "TooManyRequests, InternalError, Forbidden and Conflict are answers. LostRequest: nothing comes back and nothing was done. LostAnswer: nothing comes back and it was done. Slow: the answer comes late.",
+    "TooManyRequests, InternalError, Forbidden and Conflict are answers. LostRequest: nothing comes back and nothing was done. LostAnswer: nothing comes back and it was done. Garbled: it was done, and the answer cannot be read. Slow: the answer comes late.",
     apiFaultKinds,
   ),
   ...lasting,
@@ -66,15 +67,15 @@ const ApiFault = Struct("The API server fails for the controller.", {
   retryAfter: Optional(Duration("With TooManyRequests: what the server asks for. Default: nothing.")),
 });
 
-export const watchFaultKinds = ["Delay", "Stall", "Gone", "Drop", "Repeat"] as const;
+export const watchFaultKinds = ["Delay", "Stall", "Gone", "Drop", "Garbled", "Repeat", "Disorder", "Past"] as const;
 const WatchFault = Struct("Watches of the controller fail.", {
   fault: StringEnum(
-    "Delay: every event comes late. Stall: nothing comes, not even bookmarks, and no connection ends. Gone: the place in the stream is too old (410). Drop: the connections break. Repeat: every event comes twice.",
+    "Delay: every event comes late. Stall: nothing comes, not even bookmarks, and no connection ends. Gone: the place in the stream is too old (410). Drop: the connections break. Garbled: the same, in the middle of a line. Repeat: every event comes twice. Disorder: after every event the one before it comes again. Past: the connections break, and those that go on where they were are told again what they know.",
     watchFaultKinds,
   ),
-  for: Optional(Duration("For how long, with Delay, Stall and Repeat. Default 10m.")),
+  for: Optional(Duration("For how long, with Delay, Stall, Repeat, Disorder and Past. Default 10m.")),
   resources: Optional(Words("Plural names. Default: all.")),
-  delay: Optional(Duration("With Delay: by how much. Default 30s.")),
+  delay: Optional(Duration("With Delay: by how much, default 30s. With Past: how old it is, default 10m.")),
 });
 
 export const providerFaultKinds = [

@@ -12,9 +12,12 @@ export type WatchLineParts = {
   handlers: WatchHandlers<KubeObject>;
   open: Open;
   delayMs: () => number;
+  /** Between two events. */
+  paceMs: () => number;
   /** Nothing comes before this instant of the process's monotonic time; undefined: the line is free. */
   stalledUntil: () => number | undefined;
   isRepeated: () => boolean;
+  isDisordered: () => boolean;
   closed: () => void;
 };
 
@@ -26,6 +29,8 @@ export class WatchLine {
   #queue: Item[] = [];
   /** How many of those in the queue have been delivered: it is cut when they are half of it. */
   #taken = 0;
+  /** That came since the last bookmark. */
+  #latest: WatchEvent<KubeObject> | undefined;
   #source: { close(): void } | undefined;
   #isTimed = false;
   #isClosed = false;
@@ -37,12 +42,19 @@ export class WatchLine {
 
   begin(): void {
     this.#source = this.#parts.open({
-      event: event => {
-        this.#enqueue({ dueAt: 0, event });
-        if (this.#parts.isRepeated() && event.type !== "BOOKMARK") this.#enqueue({ dueAt: 0, event });
-      },
+      event: event => this.#came(event),
       end: ended => this.#enqueue({ dueAt: 0, ended }),
     });
+  }
+
+  /** What a bookmark has closed is never told again behind it. */
+  #came(event: WatchEvent<KubeObject>): void {
+    this.#enqueue({ dueAt: 0, event });
+    const isBookmark = event.type === "BOOKMARK";
+    if (!isBookmark && this.#parts.isRepeated()) this.#enqueue({ dueAt: 0, event });
+    const before = this.#latest;
+    this.#latest = isBookmark ? undefined : event;
+    if (!isBookmark && before !== undefined && this.#parts.isDisordered()) this.#enqueue({ dueAt: 0, event: before });
   }
 
   /** By the process that watches. */
@@ -79,7 +91,7 @@ export class WatchLine {
     if (process.isDead) return this.end(undefined);
     if (this.#isAtOnce(item)) return this.#parts.handlers.event(item.event);
     const last = this.#queue.at(-1)?.dueAt ?? 0;
-    item.dueAt = Math.max(last, process.monotonic() + this.#parts.delayMs());
+    item.dueAt = Math.max(last + this.#parts.paceMs(), process.monotonic() + this.#parts.delayMs());
     this.#queue.push(item);
     this.#schedule();
   }

@@ -73,6 +73,17 @@ describe("what a node was judged for one pod stands for the next like it", () =>
   });
 });
 
+test("of a node that is gone nothing is kept", () => {
+  const judged = new JudgedRooms();
+  const [gone, stays] = [new Room(aNode("2")), new Room(aNode("2"))];
+  const judge = judged.for(placed(aPod("one")));
+  const before = [judge(gone), judge(stays)];
+  judged.forget(gone);
+  const after = [judge(gone), judge(stays)];
+  expect(after).toEqual(before);
+  expect(after.map((one, i) => one === before[i])).toEqual([false, true]);
+});
+
 test("what a pod asks for is added up anew where more than its place has changed", () => {
   const pod = aPod("one");
   expect(placed(pod).requests.get("cpu")).toBe(1000);

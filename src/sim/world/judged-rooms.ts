@@ -31,6 +31,12 @@ export class JudgedRooms {
     };
   }
 
+  /** Its node is gone. Nodes come and go for weeks, and whatever was judged of one would keep it. */
+  forget(room: Room): void {
+    room.lastJudged = undefined;
+    for (const known of this.#judgedByShape.values()) known.delete(room);
+  }
+
   #of(shape: string): Map<Room, JudgedBefore> {
     const known = this.#judgedByShape.get(shape);
     if (known !== undefined) return known;

@@ -154,11 +154,13 @@ export class Rooms {
     this.#homeless.delete(name);
   }
 
-  nodeGone(name: string): void {
+  /** Returns what it was, if it was known. */
+  nodeGone(name: string): Room | undefined {
     const room = this.roomByNode.get(name);
     this.roomByNode.delete(name);
     this.#list = undefined;
     if (room !== undefined && room.placedByKey.size > 0) this.#homeless.set(name, new Map(room.placedByKey));
+    return room;
   }
 
   /** A pod takes room from its binding to its end; one that waits, on the node that is named for it. */
@@ -183,6 +185,8 @@ export class Rooms {
     this.#nodeByPod.delete(key);
     this.antiAffine.delete(key);
     this.roomByNode.get(nodeName)?.remove(key);
-    this.#homeless.get(nodeName)?.delete(key);
+    const homeless = this.#homeless.get(nodeName);
+    homeless?.delete(key);
+    if (homeless?.size === 0) this.#homeless.delete(nodeName);
   }
 }

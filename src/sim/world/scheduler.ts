@@ -52,7 +52,7 @@ export class Scheduler {
   }
 
   #nodeChanged({ object, previous, isGone }: Change<Node>): void {
-    if (isGone) this.#rooms.nodeGone(object.metadata.name);
+    if (isGone) this.#nodeGone(object);
     else this.#rooms.nodeChanged(object);
     if (this.#refused.size === 0) return;
     const looks = ({ metadata, spec, status }: Node) => [metadata.labels, spec, status.allocatable];
@@ -61,6 +61,11 @@ export class Scheduler {
     const mayHelp =
       room === undefined ? this.#refused.areSomePeculiar : this.#isAwaited(room) || this.#refused.mayHelp(room);
     if (mayHelp) this.#pictureChanged();
+  }
+
+  #nodeGone({ metadata }: Node): void {
+    const room = this.#rooms.nodeGone(metadata.name);
+    if (room !== undefined) this.#judged.forget(room);
   }
 
   /** Somebody who waits has named it. */
