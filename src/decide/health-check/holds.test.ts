@@ -101,6 +101,21 @@ describe("an upgrade of the cluster", () => {
     ]);
   });
 
+  describe("that cannot be told, with --upgrade-unknown=proceed", () => {
+    const settings = { upgradeUnknown: "proceed" } as const;
+    const failure = "clusterversions is forbidden";
+
+    test("holds nothing", () => {
+      expect(starts({ nodes, settings, upgrade: upgrade({ failure }) }).started).toEqual(["n0"]);
+    });
+
+    test("holds as long as the last that was seen of it was an upgrade", () => {
+      const progressing = [{ name: "version", message: "Working towards 4.20" }];
+      const found = starts({ nodes, settings, upgrade: upgrade({ failure, progressing }) });
+      expect(found.codes).toEqual(["cluster-upgrading"]);
+    });
+  });
+
   test("by a node that gets another machine configuration, on OpenShift: elsewhere any node could say so", () => {
     const configured = (desired: string) =>
       someNodes(3, 1, {
