@@ -219,6 +219,17 @@ describe("the control plane", () => {
     expect(starts({ checks: split, nodes: nodes.slice(1), templates, remediations }).started).toEqual([]);
   });
 
+  test("not while another of its nodes lacks after all was tried on it, and that one is named", () => {
+    const check = generous("web");
+    const timedOut = formatTime(at("30m"));
+    const spent = aRemediation({ of: check, on: "n0", isOfControlPlane: true, timedOut });
+    const found = starts({ checks: [check], nodes: masters(2), remediations: [spent] });
+    expect(found.started).toEqual([]);
+    expect(found.refusals.map(({ subject, message }) => `${subject}: ${message}`)).toContainEqual(
+      expect.stringMatching(/^node\/n1: 1 node is of the control plane .* \(n0\); at most 1 may be/),
+    );
+  });
+
   test("not while another of its nodes goes away for another reason", () => {
     const actions = [anAction("repair-n2", { node: "n2", spec: { action: "Repair" } })];
     expect(starts({ checks: [generous("web")], nodes: masters(1), actions }).codes).toEqual(["cap-spent"]);
