@@ -501,3 +501,22 @@ test("a third template of the same kind is reached, and each is named apart", ()
   expect(new Set(seen.map(({ name }) => name)).size).toBe(3);
   expect(codes({ ...world, remediations: seen })).toEqual(["no-template-left"]);
 });
+
+test("of two steps with templates of one name in two namespaces each has its own object", () => {
+  const places = ["east", "west"];
+  const check = aCheck("web", {
+    spec: {
+      escalatingRemediations: places.map((namespace, order) => ({
+        remediationTemplate: { ...templateRef("one"), namespace },
+        order,
+        timeout: "1m",
+      })),
+    },
+  });
+  const templates = places.map(namespace => aTemplate("one", { supportsMultiple: true, namespace }));
+  const timedOut = formatTime(at("2m"));
+  const first = aRemediation({ of: check, on: "n0", namespace: "east", templateName: "one", timedOut });
+  const world = { checks: [check], templates, actions: [running(check)], leases: [aLease("n0")] };
+  const made = commandsOf(decide({ ...world, remediations: [first] }), "create-remediation");
+  expect(made.map(({ manifest }) => manifest.metadata.namespace)).toEqual(["west"]);
+});
