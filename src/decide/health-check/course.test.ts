@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aClaim, aCondition, anAction, aNode, aPool, at, t0 } from "../../../test/builders.ts";
 import type { NodeHealthCheckSpec } from "../../api/node-health-check.ts";
 import { leaseHolder } from "../../api/node-health-check-contract.ts";
+import { laneOfRemediation } from "../lane.ts";
 import { formatTime, minuteMs } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
 import type { Decision } from "../decision.ts";
@@ -389,6 +390,19 @@ describe("escalation", () => {
       const anew = remediating(escalating, { phase: "Running", createdAt: at("55m"), status });
       expect(ends({ actions: [anew], now: at("60m") })).not.toContain("Failed");
       expect(ends({ actions: [remediating(escalating)], now: at("60m") })).not.toContain("Failed");
+    });
+
+    test("so too where the one before cannot be told that its time is up: none begins beside it", () => {
+      const untold = step("Fence", { createdAt: at("45m") });
+      const message = "webhook says no";
+      const failure = { at: at("59m"), retryAt: at("61m"), count: 9, reason: "Forbidden", message };
+      const failing = { remediations: [untold], failures: { [laneOfRemediation(untold)]: failure } };
+      const well = { nodes: someNodes(3, 1) };
+      expect(ends({ ...well, ...failing, now: at("60m") - 1 })).not.toContain("Failed");
+      expect(ends({ ...well, ...failing, now: at("60m") })).toEqual(["Failed"]);
+      const found = decide(world([untold], { ...failing, actions: [] }));
+      expect(found.refusals.map(({ code }) => code)).toEqual(["write-failed"]);
+      expect(found.commands.map(({ kind }) => kind)).toEqual(["annotate-remediation", "release-node-lease"]);
     });
 
     test("then the lease is given back, and it is asked for again once nothing holds the step", () => {

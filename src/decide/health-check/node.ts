@@ -125,7 +125,11 @@ function decidePatient(patient: Patient, context: Context): Decision {
   if (action !== undefined) return together([course, keptInLedger(patient, action, { course, context })]);
   if (isWell || isOnItsWay || isCarriedOutByUs(patient) || isSpent(patient, context)) return course;
   const left = leftAfterSteps(patient, context);
-  if (left !== undefined) return together([course, letGo(patient, left, context)]);
+  // What could not be written is said with the course.
+  const isSaid = course.refusals.some(({ code }) => code === left?.code);
+  if (left !== undefined) {
+    return together([course, { ...letGo(patient, left, context), ...(isSaid ? { refusals: [] } : {}) }]);
+  }
   // It runs and the ledger does not know of it: after an update from another controller, or under a new node.
   return together([course, ask(patient, context)]);
 }
