@@ -122,6 +122,7 @@ export type CheckWorld = Omit<WorldOptions, "now"> & {
   readonly leases?: readonly NodeLeaseView[];
   readonly kinds?: Readonly<Record<string, KindState>>;
   readonly upgrade?: UpgradeView;
+  readonly settings?: Partial<Context["settings"]>;
   readonly now?: Instant;
   readonly epoch?: number;
 };
@@ -147,7 +148,7 @@ export function aCheckContext(world: CheckWorld): Context & { readonly checks: C
     picture,
     checks,
     now: now ?? at("1h"),
-    settings: { cluster: "test", dryRun: false, foreignClaims: "ignore" },
+    settings: { cluster: "test", dryRun: false, foreignClaims: "ignore", ...world.settings },
     epoch: world.epoch ?? 1,
   };
 }

@@ -198,6 +198,21 @@ describe("an upgrade of OpenShift", () => {
     expect(await ward.fenced()).toEqual([`${sick} reset`]);
     expect(ward.controller.verify()).toEqual([]);
   });
+
+  test("that nobody may see holds nothing where the operator wants it so, and that is said", async () => {
+    const box = new ControlledBox();
+    const settings = { cluster: "box", dryRun: false, foreignClaims: "ignore", upgradeUnknown: "proceed" } as const;
+    const ward = new Ward({ box, settings, api: withoutLists(box, clusterVersions, { mayList: false }) });
+    await ward.open();
+    await ward.unbounded();
+    await box.create(definitions, definitionOf(clusterVersions));
+    await ward.check({ unhealthyConditions: [{ type: "Ready", status: "Unknown", duration: "60s" }] });
+    const [sick = ""] = await ward.silence();
+    await box.run(150);
+    expect(await ward.fenced()).toEqual([`${sick} reset`]);
+    const told = await ward.condition("RemediationAllowed");
+    expect(told).toMatchObject({ status: "True", message: expect.stringContaining("cannot list resource") as string });
+  });
 });
 
 async function progressing({ box }: Ward, status: string): Promise<void> {

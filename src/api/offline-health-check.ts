@@ -80,7 +80,7 @@ function templateFindings(spec: NodeHealthCheckSpec): OfflineFinding[] {
   ]);
 }
 
-/** Which template a remediation is of is told by kind and name: the second use would find the first one's. */
+/** Which template a remediation is of is told by kind, namespace and name: the second use would find the first one's. */
 function sameTemplates(spec: NodeHealthCheckSpec): OfflineFinding[] {
   const templates = templatesOf(spec);
   return templates.flatMap(({ path, template }, index) => {

@@ -25,6 +25,7 @@ export type RunFlags = ClusterChoice &
     spotToSpotConsolidation: boolean;
     repairUnset: "on" | "off";
     defaultHealthCheck: "on" | "off";
+    upgradeUnknown: "hold" | "proceed";
     takeOver: boolean;
     metricsBindAddress: BindAddress | undefined;
     logLevel: LogLevel;
@@ -74,6 +75,10 @@ const policyFlags = [
   flag("--default-health-check <mode>", "make one where the cluster has none and never had: on or off", {
     read: choiceOf("on", "off"),
     or: "on",
+  }),
+  flag("--upgrade-unknown <mode>", "remediations while nobody can tell if the cluster is upgraded: hold or proceed", {
+    read: choiceOf("hold", "proceed"),
+    or: "hold",
   }),
   flag("--take-over [boolean]", "act although another controller of the karpenter.sh kinds is alive", {
     read: booleanOf,

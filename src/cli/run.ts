@@ -92,6 +92,7 @@ async function start(flags: RunFlags, { config, env, version, say, closing, inst
     batchIdleMs: flags.batchIdleDuration,
     batchMaxMs: flags.batchMaxDuration,
     spotToSpot: flags.spotToSpotConsolidation,
+    upgradeUnknown: flags.upgradeUnknown,
     defaultCheck: {
       isWanted: flags.defaultHealthCheck === "on",
       mark: { name: defaultCheckMark, namespace: flags.leaderElectResourceNamespace },

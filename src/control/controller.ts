@@ -122,7 +122,8 @@ class Shell implements Controller {
     } = options;
     const { counts } = this;
     const findsPlaces = controllers.has("provisioning") && controllers.has("disruption");
-    const settings = { ...options.settings, findsPlaces, repairs: controllers.has("repair") };
+    const isChecking = controllers.has("health-checks");
+    const settings = { ...options.settings, findsPlaces, repairs: controllers.has("repair"), checks: isChecking };
     this.#options = { ...options, settings };
     const picture = new ClusterPicture(provider.view, { repairUnset, now: () => clock.now() });
     this.picture = picture;
@@ -159,8 +160,8 @@ class Shell implements Controller {
       nodeSeen: seen => this.#turns.observe(seen, clock.now()),
       isSearching: controllers.has("provisioning") || controllers.has("disruption"),
     });
-    const isChecking = controllers.has("health-checks");
-    this.#remediations = isChecking
+    const isRemediating = isChecking || controllers.has("remediators");
+    this.#remediations = isRemediating
       ? new RemediationFeeds({ api, feed, clock, picture, isLeading: () => this.#epoch !== undefined, changed })
       : undefined;
     this.#kinds = [...kinds, ...(this.#remediations?.kinds ?? [])];

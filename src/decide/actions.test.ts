@@ -159,6 +159,15 @@ describe("a pending action", () => {
     const begun = repair({ phase: "Running", spec: { method: "Remediate" } });
     expect(decide(begun, there, at("9h")).commands).toEqual([]);
   });
+
+  test("of a health check ends where those are switched off: with its node, which nobody took away", () => {
+    const begun = repair({ phase: "Running", spec: { method: "Remediate" } });
+    const context = contextOf({ ...there, actions: [begun] }, at("9h"));
+    const off = { ...context, settings: { ...context.settings, checks: false } };
+    expect(ledgerRule.decide("x", off).commands).toMatchObject([
+      { kind: "update-action", progress: { phase: "Done", steps: [{ name: "ended", isFinished: true }] } },
+    ]);
+  });
 });
 
 describe("an action is over", () => {

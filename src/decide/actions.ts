@@ -5,6 +5,7 @@ import type { MachineName } from "../api/cluster-api.ts";
 import type { NodeActionSpec } from "../api/node-action.ts";
 import { ownRemediationKinds } from "../api/remediation.ts";
 import { type Instant, type Millis, minuteMs } from "../api/time.ts";
+import { endedStep } from "../snapshot/ended-remediations.ts";
 import type { ActionView, ClaimView, NodeView } from "../snapshot/views.ts";
 import { waitsForReplacement } from "../snapshot/waiting-action.ts";
 import { reasonOf } from "./conditions.ts";
@@ -211,12 +212,20 @@ function withoutNode(action: ActionView): Decision {
 
 /** Remediations are carried out by the rule that asks for them. One that nobody takes up ends. */
 function otherMeans(action: ActionView, context: Context): Decision {
-  if (hasStarted(action)) return nothing;
+  if (hasStarted(action)) return context.settings.checks === false ? handedOver(action) : nothing;
   const { method, node } = action.spec;
   const message = `${method} of node ${node.name} has not been taken up.`;
   const until = startBefore(action, takenUpMaxMs);
   if (until <= context.now) return tooLate(action, context);
   return held(action, { code: "not-begun", message, until, liftedBy: `whoever carries out ${method}` });
+}
+
+/** Nobody here would ever end it, and until then it kept its place and the node from everybody else. */
+function handedOver(action: ActionView): Decision {
+  const { node, askedBy } = action.spec;
+  const steps = [...(action.status.steps ?? []), { name: endedStep }].map(({ name }) => ({ name, isFinished: true }));
+  const outcome = `The remediation of node ${node.name} is left to whoever looks after NodeHealthCheck ${askedBy.name} now: health-checks is not among --controllers.`;
+  return update(action, { phase: "Done", waitingFor: null, steps, outcome }, outcome);
 }
 
 /** What it waits for beside leave to start; undefined: nothing. Whoever deletes the node waits for nobody. */

@@ -307,6 +307,10 @@ export type Settings = {
   readonly findsPlaces?: boolean;
   /** Repair is among the controllers, so that a node can be left to it. Default true. */
   readonly repairs?: boolean;
+  /** Health checks are among the controllers, so that what they have begun is looked after. Default true. */
+  readonly checks?: boolean;
+  /** Whether remediations start while nobody can tell if the cluster is being upgraded. Default hold. */
+  readonly upgradeUnknown?: "hold" | "proceed";
   /** The health check of a cluster that has none. `mark`: the Lease whose being says that there was one. Absent: none. */
   readonly defaultCheck?: {
     readonly isWanted: boolean;
@@ -351,6 +355,7 @@ export const controllers = [
   "repair",
   "provisioning",
   "health-checks",
+  "remediators",
   "disruption",
 ] as const;
 export type ControllerName = (typeof controllers)[number];

@@ -35,6 +35,8 @@ const refusals = [
   refused("node/b", "too-many-unhealthy", "web"),
   refused("node/a", "no-template-left", "web"),
   refused("node/b", "tolerated", "web"),
+  // What holds every start holds those of checks.
+  refused("node/b", "clock-off", "web"),
   refused("node/of-no-check", "paused"),
   // To its pool's repair, or to another check: nothing holds back the one that has the node.
   refused("node/a", "frozen"),
@@ -91,6 +93,7 @@ test("how checks stand is told by check, cause and kind, and by no node", async 
     'fettle_health_check_no_template_left{check="web"} 1',
     'fettle_health_check_held_back{check="web",cause="too-many-unhealthy"} 1',
     'fettle_health_check_held_back{check="web",cause="no-template-left"} 1',
+    'fettle_health_check_held_back{check="web",cause="clock-off"} 1',
     'fettle_health_check_held_back{check="second",cause="lease-held"} 1',
     'fettle_health_check_old_remediations{remediation="FenceRemediation"} 1',
     'nodehealthcheck_ongoing_remediation{remediation="FenceRemediation"} 1',

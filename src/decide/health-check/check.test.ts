@@ -135,6 +135,30 @@ describe("the status", () => {
     expect(conditionOf({ upgrade }, "RemediationAllowed")).toEqual(["False", "ClusterUpgrading"]);
   });
 
+  describe("where an upgrade cannot be told and shall hold nothing", () => {
+    const upgrade = { isOpenShift: true, progressing: [], failure: "ClusterVersions cannot be read: no." };
+    const settings = { upgradeUnknown: "proceed" } as const;
+    const lastTransitionTime = formatTime(t0);
+    const said = (world: CheckWorld) => {
+      const { notices } = decide({ upgrade, settings, ...world });
+      return notices.filter(({ reason }) => reason === "UpgradeUnknown").length;
+    };
+    const allowed = statusOf({ upgrade, settings })?.conditions?.find(({ type }) => type === "RemediationAllowed");
+
+    test("says so with leave to start", () => {
+      const message = expect.stringContaining(upgrade.failure) as string;
+      expect(allowed).toMatchObject({ status: "True", reason: "RemediationAllowed", message });
+    });
+
+    test("and in an event, once: not while something else holds", () => {
+      expect(said({})).toBe(1);
+      const { since: _since, ...written } = { lastTransitionTime, ...allowed!, status: "True" as const };
+      expect(said({ checks: [aCheck("web", { status: { conditions: [written] } })] })).toBe(0);
+      expect(said({ checks: [aCheck("web", { spec: { pauseRequests: ["me"] } })] })).toBe(0);
+      expect(said({ upgrade: { isOpenShift: true, progressing: [] } })).toBe(0);
+    });
+  });
+
   test("a deleted unhealthy node that was never remediated leaves no entry behind", () => {
     const unhealthyNodes = [{ name: "gone" }];
     const check = aCheck("web", { status: { unhealthyNodes } });

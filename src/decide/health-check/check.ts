@@ -2,7 +2,7 @@
 // node is gone. Starting, carrying on and letting go are the node's rule.
 
 import type { CheckView } from "../../snapshot/check-views.ts";
-import { isTrue } from "../conditions.ts";
+import { conditionOf, isTrue } from "../conditions.ts";
 import { type Context, nothing, type Notice, type Decision, together } from "../decision.ts";
 import type { Objection } from "../safety.ts";
 import { nextOf } from "../termination-step.ts";
@@ -15,6 +15,7 @@ import { type Findings, statusUpdate } from "./status.ts";
 import { endsAt, stepOf } from "./step-time.ts";
 import { type Storm, stormOf } from "./storm.ts";
 import { disablingOf, sightOf } from "./templates.ts";
+import { unheededDoubt } from "./upgrade.ts";
 import { checkNotice } from "./words.ts";
 
 export function decideCheck(name: string, context: Context): Decision {
@@ -26,7 +27,8 @@ export function decideCheck(name: string, context: Context): Decision {
   const sight = sightOf(check, context);
   const nodes = context.picture.checks.notHealthy(check);
   const notHealthy = nodes.map(node => ({ node, health: healthOf(node, check, context) }));
-  const findings: Findings = { disabling: disablingOf(check, context), hold, storm, sight, notHealthy };
+  const doubt = unheededDoubt(context);
+  const findings: Findings = { disabling: disablingOf(check, context), hold, doubt, storm, sight, notHealthy };
   // What has not been listed yet after a start is no news of the check.
   const isPending = findings.disabling?.reason === "RemediationTemplatePending" || sight === "Pending";
   const update = isPending ? undefined : statusUpdate(check, findings, context);
@@ -65,7 +67,7 @@ function refusalsOf({ name }: CheckView, { disabling, hold }: Findings): Decisio
 }
 
 /** What is new since the status was last written. */
-function noticesOf(check: CheckView, { disabling, hold, storm }: Findings): readonly Notice[] {
+function noticesOf(check: CheckView, { disabling, hold, doubt, storm }: Findings): readonly Notice[] {
   const wasDisabled = isTrue(check.conditions, "Disabled");
   const notices = stormNotices(check, storm);
   if (disabling !== undefined && !wasDisabled) {
@@ -77,6 +79,10 @@ function noticesOf(check: CheckView, { disabling, hold, storm }: Findings): read
   if (hold !== undefined && isTrue(check.conditions, "RemediationAllowed")) {
     const type = hold.code === "paused" || hold.code === "cluster-upgrading" ? "Normal" : "Warning";
     notices.push(checkNotice(check, { type, reason: "RemediationSkipped", message: hold.message }));
+  }
+  const isAllowed = disabling === undefined && hold === undefined;
+  if (isAllowed && doubt !== undefined && conditionOf(check.conditions, "RemediationAllowed")?.message !== doubt) {
+    notices.push(checkNotice(check, { type: "Warning", reason: "UpgradeUnknown", message: doubt }));
   }
   return notices;
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aClaim, aCondition, anAction, aNode, aPool, at, t0 } from "../../../test/builders.ts";
 import type { NodeHealthCheckSpec } from "../../api/node-health-check.ts";
 import { leaseHolder } from "../../api/node-health-check-contract.ts";
+import { laneOfRemediation } from "../lane.ts";
 import { formatTime, minuteMs } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
 import type { Decision } from "../decision.ts";
@@ -391,6 +392,19 @@ describe("escalation", () => {
       expect(ends({ actions: [remediating(escalating)], now: at("60m") })).not.toContain("Failed");
     });
 
+    test("so too where the one before cannot be told that its time is up: none begins beside it", () => {
+      const untold = step("Fence", { createdAt: at("45m") });
+      const message = "webhook says no";
+      const failure = { at: at("59m"), retryAt: at("61m"), count: 9, reason: "Forbidden", message };
+      const failing = { remediations: [untold], failures: { [laneOfRemediation(untold)]: failure } };
+      const well = { nodes: someNodes(3, 1) };
+      expect(ends({ ...well, ...failing, now: at("60m") - 1 })).not.toContain("Failed");
+      expect(ends({ ...well, ...failing, now: at("60m") })).toEqual(["Failed"]);
+      const found = decide(world([untold], { ...failing, actions: [] }));
+      expect(found.refusals.map(({ code }) => code)).toEqual(["write-failed"]);
+      expect(found.commands.map(({ kind }) => kind)).toEqual(["annotate-remediation", "release-node-lease"]);
+    });
+
     test("then the lease is given back, and it is asked for again once nothing holds the step", () => {
       const found = decide(world(tried, { nodes, actions: [] }));
       expect(found.refusals.map(({ code }) => code)).toEqual(["excluded"]);
@@ -500,4 +514,23 @@ test("a third template of the same kind is reached, and each is named apart", ()
   }
   expect(new Set(seen.map(({ name }) => name)).size).toBe(3);
   expect(codes({ ...world, remediations: seen })).toEqual(["no-template-left"]);
+});
+
+test("of two steps with templates of one name in two namespaces each has its own object", () => {
+  const places = ["east", "west"];
+  const check = aCheck("web", {
+    spec: {
+      escalatingRemediations: places.map((namespace, order) => ({
+        remediationTemplate: { ...templateRef("one"), namespace },
+        order,
+        timeout: "1m",
+      })),
+    },
+  });
+  const templates = places.map(namespace => aTemplate("one", { supportsMultiple: true, namespace }));
+  const timedOut = formatTime(at("2m"));
+  const first = aRemediation({ of: check, on: "n0", namespace: "east", templateName: "one", timedOut });
+  const world = { checks: [check], templates, actions: [running(check)], leases: [aLease("n0")] };
+  const made = commandsOf(decide({ ...world, remediations: [first] }), "create-remediation");
+  expect(made.map(({ manifest }) => manifest.metadata.namespace)).toEqual(["west"]);
 });

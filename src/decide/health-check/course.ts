@@ -12,6 +12,7 @@ import type { Objection } from "../safety.ts";
 import { hasStarted, sayWait, startHold } from "../start-hold.ts";
 import { nextOf } from "../termination-step.ts";
 import { nodeGoing, proposalOf, refused, stepHold } from "./ask.ts";
+import { failedWrite } from "./failed-write.ts";
 import { edited, isGoingOn, isMadeUnderAnother } from "./holds.ts";
 import { giveBack, heldByAnother, renewal, takeLease } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
@@ -30,7 +31,7 @@ export function carryOn(patient: Patient, context: Context): Decision {
   const { health } = patient;
   const { progress, current } = progressOf(patient, context);
   const ended = together([
-    ...[...progress, ...unused(patient)].map(one => timeOut(one, patient, context)),
+    ...endings(patient, progress).map(one => timeOut(one, patient, context)),
     aged(patient, context),
   ]);
   // Another unhealthy condition that has not lasted long enough yet: what runs is left alone, and nothing is added.
@@ -55,12 +56,13 @@ function progressOf({ check, remediations }: Pick<Patient, "check" | "remediatio
   return { progress, current };
 }
 
-/** Of templates that the check no longer names. */
-function unused({ check, remediations }: Patient): readonly Ending[] {
-  return remediations.flatMap(made => {
+/** All that may have had its time: of the steps, and of templates that the check no longer names. */
+function endings({ check, remediations }: Patient, progress: readonly Progress[]): readonly Ending[] {
+  const unused = remediations.flatMap(made => {
     const step = stepOf(made, check);
     return step === undefined || "template" in step ? [] : { step, made };
   });
+  return [...progress, ...unused];
 }
 
 /** Whoever carries it out is told to stop, unless it has done what it could. */
@@ -107,7 +109,7 @@ const patienceMs = 10 * minuteMs;
  * that; or nobody has been at work on it for a while, and others could be helped. Undefined: something runs or may soon.
  */
 export function leftAfterSteps(patient: Patient, context: Context): Objection | undefined {
-  const { current } = progressOf(patient, context);
+  const { progress, current } = progressOf(patient, context);
   if (patient.remediations.length === 0 || current === undefined || current.made !== undefined) return undefined;
   const held = stepHold(patient, current.step, context);
   if (held?.code === "left-to-repair") return held;
@@ -115,8 +117,15 @@ export function leftAfterSteps(patient: Patient, context: Context): Objection | 
   if (patient.action !== undefined && !hasStarted(patient.action)) return undefined;
   const isKept = (keptUntil(patient, context) ?? Number.POSITIVE_INFINITY) > context.now;
   if (isKept || disablingOf(patient.check, context)?.reason === "RemediationTemplatePending") return undefined;
+  const stamps = endings(patient, progress).flatMap(one => timeOut(one, patient, context).commands);
   const plan = planOf(patient, current.step, context);
-  return shownOnly(patient, current.step, context) ?? held ?? planHold(patient, plan, context);
+  return (
+    shownOnly(patient, current.step, context) ??
+    held ??
+    // No step begins beside one that could not be told to stop.
+    failedWrite(stamps, context) ??
+    planHold(patient, plan, context)
+  );
 }
 
 /** Undefined: somebody is at work on the node. */

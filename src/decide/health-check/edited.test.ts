@@ -44,6 +44,13 @@ describe("a check that is edited while a node is unhealthy", () => {
     expect(found.proposals.length).toBe(1);
   });
 
+  test("holds as it is written now where nothing was made yet, also for an entry that has not begun", () => {
+    const spec = { remediationTemplate: templateRef("reboot", "RebootRemediationTemplate") };
+    const now = aCheck("web", { spec, generation: 2 });
+    const found = decide({ checks: [now], templates, actions: [remediating(before)] });
+    expect(commandsOf(found, "create-remediation").map(({ manifest }) => manifest.kind)).toEqual(["RebootRemediation"]);
+  });
+
   test("while it runs, a step that is put before it is not begun and the node is not let go", () => {
     const spec = { escalatingRemediations: escalatingRemediations.map(step => ({ ...step, order: 1 - step.order })) };
     const edited = aCheck("web", { spec: { ...spec, selector: { matchLabels: { no: "node" } } } });

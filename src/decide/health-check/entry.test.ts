@@ -45,6 +45,19 @@ test("a remediation is told once it has been made, and not again once the entry 
   expect(reasons({ actions: [knowing], remediations: of({ createdAt }) })).toEqual([]);
 });
 
+test("a remediation of the template that a step has by now is told too, not that it had before", () => {
+  const [startedAt, finishedAt] = [formatTime(at("40m")), formatTime(at("50m"))];
+  const steps = [{ name: "remediation-1", startedAt, finishedAt }];
+  const entry = remediating(web, { phase: "Running", createdAt: at("39m"), status: { startedAt, steps } });
+  const reasons = (...remediations: readonly RemediationView[]) =>
+    decide({ actions: [entry], leases: [aLease("n0")], remediations }).notices.map(one => one.reason);
+  const before = { templateName: "before", timedOut: finishedAt, uid: "before", name: "n0-before" };
+  const swapped = aRemediation({ of: web, on: "n0", createdAt: at("40m"), ...before });
+  expect(reasons(swapped, aRemediation({ of: web, on: "n0", createdAt: at("51m") }))).toEqual(["RemediationCreated"]);
+  // The same one, which has taken back its word that it has succeeded.
+  expect(reasons(aRemediation({ of: web, on: "n0", createdAt: at("40m") }))).toEqual([]);
+});
+
 test.each<[string, CheckWorld, string]>([
   ["is there: it goes on", { remediations: [aRemediation({ of: web, on: "n0" })] }, "Adopted"],
   ["may be there: it goes on", { kinds: { FenceRemediation: { state: "Listing" } } }, "Adopted"],

@@ -101,6 +101,21 @@ describe("an upgrade of the cluster", () => {
     ]);
   });
 
+  describe("that cannot be told, with --upgrade-unknown=proceed", () => {
+    const settings = { upgradeUnknown: "proceed" } as const;
+    const failure = "clusterversions is forbidden";
+
+    test("holds nothing", () => {
+      expect(starts({ nodes, settings, upgrade: upgrade({ failure }) }).started).toEqual(["n0"]);
+    });
+
+    test("holds as long as the last that was seen of it was an upgrade", () => {
+      const progressing = [{ name: "version", message: "Working towards 4.20" }];
+      const found = starts({ nodes, settings, upgrade: upgrade({ failure, progressing }) });
+      expect(found.codes).toEqual(["cluster-upgrading"]);
+    });
+  });
+
   test("by a node that gets another machine configuration, on OpenShift: elsewhere any node could say so", () => {
     const configured = (desired: string) =>
       someNodes(3, 1, {
@@ -202,6 +217,17 @@ describe("the control plane", () => {
     // Also when the first one's object is there, whoever made it, and while it is being deleted.
     const remediations = [aRemediation({ on: "a", isOfControlPlane: true, deletingSince: at("50m") })];
     expect(starts({ checks: split, nodes: nodes.slice(1), templates, remediations }).started).toEqual([]);
+  });
+
+  test("not while another of its nodes lacks after all was tried on it, and that one is named", () => {
+    const check = generous("web");
+    const timedOut = formatTime(at("30m"));
+    const spent = aRemediation({ of: check, on: "n0", isOfControlPlane: true, timedOut });
+    const found = starts({ checks: [check], nodes: masters(2), remediations: [spent] });
+    expect(found.started).toEqual([]);
+    expect(found.refusals.map(({ subject, message }) => `${subject}: ${message}`)).toContainEqual(
+      expect.stringMatching(/^node\/n1: 1 node is of the control plane .* \(n0\); at most 1 may be/),
+    );
   });
 
   test("not while another of its nodes goes away for another reason", () => {

@@ -147,8 +147,9 @@ function etcdGuard(node: NodeView, { picture }: Context): Objection | undefined 
 }
 
 /**
- * One node of the control plane at a time, over all checks and persons, and whoever takes one away. None where nobody asks
- * for one: in a burst of others all that goes away would be looked through at each turn.
+ * One node of the control plane at a time, over all checks and persons, and whoever takes one away; one on which all was
+ * tried in vain is still lacking. None where nobody asks for one: in a burst of others all that goes away would be looked
+ * through at each turn.
  */
 export function controlPlaneLimits(proposals: readonly Proposal[], context: Context): readonly Limit[] {
   return proposals.some(proposal => isNewOnControlPlane(proposal, context)) ? [controlPlaneLimit(context)] : [];
@@ -165,7 +166,7 @@ function controlPlaneLimit(context: Context): Limit {
   return {
     role: "cap",
     place: { kind: "Default", path: "one node of the control plane at a time" },
-    what: "of the control plane and under remediation or going away",
+    what: `of the control plane and under remediation or going away${busy.size === 0 ? "" : ` (${[...busy].sort().join(", ")})`}`,
     allowed: 1,
     counted: busy.size,
     frees: [],

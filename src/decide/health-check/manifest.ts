@@ -57,11 +57,17 @@ export function remediationName(nodeName: string, { name, supportsMultiple }: Te
   return `${nodeName.slice(0, nameMax - suffix.length)}${suffix}`;
 }
 
-/** Whether the remediation was made by this step. One that does not say of which template is told by its kind alone. */
+/**
+ * Whether the remediation was made by this step: it lies where its template does. One that does not say of which template
+ * is told by its kind and place alone.
+ */
 export function isMadeBy({ template }: StepView, remediation: RemediationView): boolean {
+  const { namespace } = remediation;
   return (
     remediation.apiVersion === template.apiVersion &&
     remediation.kind === remediationKind(template.kind) &&
+    // What is written for a kind that has none means nothing.
+    (namespace === "" || namespace === template.namespace) &&
     (remediation.templateName ?? template.name) === template.name
   );
 }

@@ -10,6 +10,7 @@ import { type Context, type ActionProgress, nothing, type Decision, together } f
 import { reasonOf } from "../conditions.ts";
 import { servedClass } from "../node-class.ts";
 import { ownClaimOf } from "../own-node.ts";
+import { instantOf } from "../ledger.ts";
 import { saysWait } from "../progress.ts";
 import type { Objection } from "../safety.ts";
 import { hasStarted } from "../start-hold.ts";
@@ -124,7 +125,11 @@ function decidePatient(patient: Patient, context: Context): Decision {
   if (action !== undefined) return together([course, keptInLedger(patient, action, { course, context })]);
   if (isWell || isOnItsWay || isCarriedOutByUs(patient) || isSpent(patient, context)) return course;
   const left = leftAfterSteps(patient, context);
-  if (left !== undefined) return together([course, letGo(patient, left, context)]);
+  // What could not be written is said with the course.
+  const isSaid = course.refusals.some(({ code }) => code === left?.code);
+  if (left !== undefined) {
+    return together([course, { ...letGo(patient, left, context), ...(isSaid ? { refusals: [] } : {}) }]);
+  }
   // It runs and the ledger does not know of it: after an update from another controller, or under a new node.
   return together([course, ask(patient, context)]);
 }
@@ -173,14 +178,19 @@ function keptInLedger(patient: Patient, action: ActionView, kept: Kept): Decisio
 }
 
 /** Told with the entry that first knows of it: to ask for a remediation is not to have it. */
-function made({ node, check, remediations }: Patient, { status, createdAt }: ActionView): Decision["notices"] {
-  const known = new Set((status.steps ?? []).map(({ name }) => name));
+function made({ node, check, remediations }: Patient, action: ActionView): Decision["notices"] {
   return remediations.flatMap(one => {
     const step = check.steps.findIndex(each => isMadeBy(each, one));
-    if (one.createdAt < createdAt || hasEnded(one) || known.has(stepName(step))) return [];
+    if (one.createdAt < action.createdAt || hasEnded(one) || isKnown(one, stepName(step), action)) return [];
     const message = `Node ${node.name} is unhealthy by NodeHealthCheck ${check.name}: ${one.kind} ${one.name} is made.`;
     return checkNotice(check, { type: "Normal", reason: "RemediationCreated", message });
   });
+}
+
+/** Where the step has another template by now, what it had before is known as ended, and one made since is news. */
+function isKnown({ createdAt }: RemediationView, step: string, { status: { steps = [] } }: ActionView): boolean {
+  const known = steps.find(({ name }) => name === step);
+  return known !== undefined && (known.finishedAt === undefined || createdAt <= (instantOf(known.startedAt) ?? 0));
 }
 
 function stepName(index: number): string {

@@ -10,7 +10,8 @@ const controller = "health-checks";
 
 export const healthCheckRules: readonly Rule[] = [
   { name: "checked-node", controller, kind: "node", decide: decideCheckedNode },
-  { name: "remediators", controller, kind: "node", decide: decideOwnRemediations },
+  // Apart: they serve whoever makes such an object, medik8s' own controller too.
+  { name: "remediators", controller: "remediators", kind: "node", decide: decideOwnRemediations },
   { name: "check", controller, kind: "check", decide: decideCheck },
   {
     name: "default-check",

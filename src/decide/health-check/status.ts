@@ -23,6 +23,8 @@ export type Findings = {
   readonly disabling: Disabling | undefined;
   /** What holds back its starts. */
   readonly hold: Objection | undefined;
+  /** What is not known and holds nothing. */
+  readonly doubt: string | undefined;
   readonly storm: Storm;
   readonly sight: Sight;
   readonly notHealthy: readonly Seen[];
@@ -154,10 +156,10 @@ function disabledCondition({ disabling }: Findings): ConditionChange {
 }
 
 /** Whether something new may start, and if not, what holds it. */
-function allowedCondition({ hold, disabling }: Findings): ConditionChange {
+function allowedCondition({ hold, doubt, disabling }: Findings): ConditionChange {
   const type = "RemediationAllowed";
   if (disabling !== undefined) return { type, status: "False", reason: "Disabled", message: cut(disabling.message) };
-  if (hold === undefined) return { type, status: "True", reason: "RemediationAllowed", message: "" };
+  if (hold === undefined) return { type, status: "True", reason: "RemediationAllowed", message: cut(doubt ?? "") };
   const reason = hold.code.replace(/(^|-)([a-z])/g, (_, __, letter: string) => letter.toUpperCase());
   return { type, status: "False", reason, message: cut(hold.message) };
 }

@@ -1,5 +1,5 @@
 // Whether the cluster is being upgraded, as far as that can be seen: nodes that are restarted on purpose look sick. What
-// cannot be seen holds too, and says so.
+// cannot be seen is said, and holds too unless the operator wants it otherwise.
 
 import { clusterUpgradeAnnotation } from "../../api/safety-policy.ts";
 import { currentConfigKey, desiredConfigKey } from "../../api/node-health-check-contract.ts";
@@ -10,9 +10,17 @@ import type { Objection } from "../safety.ts";
 
 const code = "cluster-upgrading";
 
-/** Of the whole cluster. */
+/** Of the whole cluster. An upgrade that was seen before its signs could be read no longer goes on for all we know. */
 export function clusterUpgrade(context: Context): Objection | undefined {
-  return announced(context) ?? undetected(context) ?? progressing(context);
+  const unknown = context.settings.upgradeUnknown === "proceed" ? undefined : undetected(context);
+  return announced(context) ?? unknown ?? progressing(context);
+}
+
+/** What cannot be told and yet holds nothing, as --upgrade-unknown=proceed wants it. */
+export function unheededDoubt(context: Context): string | undefined {
+  if (context.settings.upgradeUnknown !== "proceed") return undefined;
+  const found = undetected(context);
+  return found && `${found.message} Starts go on all the same (--upgrade-unknown=proceed).`;
 }
 
 /** The deadline that somebody, or the upgrade's own pipeline, has written. */
@@ -34,7 +42,8 @@ function undetected({ picture: { checks } }: Context): Objection | undefined {
   const { upgrade } = checks;
   if (upgrade.failure === undefined) return undefined;
   const message = `Whether the cluster is being upgraded cannot be told: ${upgrade.failure}`;
-  return { code: "upgrade-unknown", message, liftedBy: "leave to read ClusterVersions" };
+  const liftedBy = "leave to read ClusterVersions, or --upgrade-unknown=proceed";
+  return { code: "upgrade-unknown", message, liftedBy };
 }
 
 function progressing({ picture: { checks } }: Context): Objection | undefined {
