@@ -6,7 +6,7 @@ import { type Instant, type Millis, secondMs } from "../api/time.ts";
 import { waitOf } from "../decide/actions.ts";
 import { arbitrate, type Candidate } from "../decide/arbitrate.ts";
 import { brakeVeto, decideBlocked } from "../decide/brake.ts";
-import { budgetLimits } from "../decide/budgets.ts";
+import { budgetLimits } from "../decide/budget-limits.ts";
 import type { NodeSeen } from "../decide/correlated.ts";
 import type { Context, Decision, Refusal, Rule, Veto } from "../decide/decision.ts";
 import { nothing } from "../decide/decision.ts";
@@ -381,7 +381,8 @@ export class Turns {
 
   #arbitration(context: Context): Decision {
     const proposals: readonly Candidate[] = [...this.standing.proposals()];
-    const budgets = budgetLimits(poolsOf(proposals, context), this.#repair.health, context);
+    const { picture, now } = context;
+    const budgets = budgetLimits(poolsOf(proposals, context), { picture, now, health: this.#repair.health });
     const asked = proposals.map(({ proposal }) => proposal);
     const limits = [...budgets, ...controlPlaneLimits(asked, context)];
     return arbitrate({ proposals, context, gates: { limits, vetoes: [...(context.vetoes ?? []), surplusVeto()] } });

@@ -190,6 +190,7 @@ export type Picture = {
   readonly finishedCount: number;
   /** The ledger: what is unavailable now, whoever asked. */
   departures(): Iterable<Departure>;
+  departuresOf(pool: string): readonly Departure[];
   readonly departureCount: number;
 
   /** Health checks, and what they work with. */
