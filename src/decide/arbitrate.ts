@@ -285,14 +285,18 @@ type SpentLimit = { readonly limit: Limit; readonly counted: number; readonly un
 
 function limitObjection({ limit, counted, until }: SpentLimit, pass: Pass): Objection {
   const { role, place, what, allowed } = limit;
-  const names = counted === 0 ? undefined : namesIn(limit, pass);
-  const nodes = counted === 1 ? "1 node is" : `${counted} nodes are`;
   const source = [place.kind, place.name, place.path].filter(Boolean).join(" ");
+  const common = { code: `${role}-spent`, ...(until === undefined ? {} : { until }) };
+  if (allowed === 0) {
+    const liftedBy = until === undefined ? `a greater ${role}` : `time, or a greater ${role}`;
+    return { ...common, message: `No node may be ${what} (${source}).`, liftedBy };
+  }
+  const names = namesIn(limit, pass);
+  const nodes = counted === 1 ? "1 node is" : `${counted} nodes are`;
   return {
-    code: `${role}-spent`,
+    ...common,
     message: `${nodes} ${what}; at most ${allowed} may be (${source}).`,
     ...(names === undefined ? {} : { counted: names }),
-    ...(until === undefined ? {} : { until }),
     liftedBy: `an end of what is counted, or a greater ${role}`,
   };
 }

@@ -63,7 +63,8 @@ describe("how many more may go, by whose word, and what counts against it", () =
       status: { finishedAt: formatTime(noon - 30_000) },
     });
     const { against, ...answer } = ask("Repair", { actions: [drift, repair, gone] });
-    expect(answer).toEqual({ allowed: 2, path: "default", left: 0 });
+    const changesAt = Date.parse("2000-06-15T12:45:00Z");
+    expect(answer).toEqual({ allowed: 2, path: "default", left: 0, changesAt });
     expect(namesOf(against, [])).toBe("n2 (Repair), x (Repair, gone since 2000-06-15T12:30:00Z)");
     expect(ask("Repair", { actions: [drift] }).left).toBe(2);
   });
@@ -135,6 +136,23 @@ describe("budgets as limits of the arbiter", () => {
     expect(refusals.map(({ code, counted }) => `${code}: ${counted}`)).toEqual([
       "budget-spent: repair (Repair)",
       "budget-spent: repair (Repair)",
+    ]);
+  });
+
+  test("one that lets none go says so, and until when", () => {
+    const pool = aPool("web", { spec: { disruption: budgets({ nodes: 0, ...open }, { nodes: 5 }) } });
+    const picture = aWorld({ pools: [pool], nodes: [aNode("n1")], claims: [aClaim("n1", { pool: "web" })] });
+    const context = { picture, now: noon, settings, epoch: 1 };
+    const proposals = [{ rule: "any", subject: "node/n1" as const, proposal: proposal("Drift") }];
+    const gates = { limits: budgetLimits([pool], { picture, now: noon, health: HealthCounts.from(context) }) };
+    expect(arbitrate({ proposals, context, gates }).refusals).toEqual([
+      {
+        subject: "node/n1",
+        code: "budget-spent",
+        message: "No node may be going away in NodePool web, whoever asked (NodePool web spec.disruption.budgets[0]).",
+        until: Date.parse("2000-06-15T13:00:00Z"),
+        liftedBy: "time, or a greater budget",
+      },
     ]);
   });
 

@@ -9,6 +9,7 @@ import { type Counted, numbersOf } from "./counted.ts";
 import type { Context, Proposal } from "./decision.ts";
 import { repairsUnderWay } from "./pace.ts";
 import type { Health } from "./remembered.ts";
+import { nextOf } from "./termination-step.ts";
 
 export type Allowance = Ceiling & {
   /** How many more. */
@@ -23,8 +24,10 @@ export function allowed(pool: PoolView, action: BudgetedAction, { picture, now, 
   const { initialized } = health.count(pool.name);
   const ceiling = ceilingOf(pool.effective, action, { at: now, initialized });
   const isPaced = action === "Repair" && ceiling.path === "default";
-  const { counted, against } = numbersOf(countedIn(pool, isPaced, { picture, now }));
-  return { ...ceiling, left: Math.max(0, ceiling.allowed - counted), against };
+  const { counted, frees, against } = numbersOf(countedIn(pool, isPaced, { picture, now }));
+  const changesAt = nextOf(now, [ceiling.changesAt, frees[0]]);
+  const change = changesAt === undefined ? {} : { changesAt };
+  return { ...ceiling, ...change, left: Math.max(0, ceiling.allowed - counted), against };
 }
 
 /** A limit that more than those it holds add to: a budget counts nodes that go by any action. */
@@ -73,7 +76,7 @@ function limitsOf(pool: PoolView, { picture, now, health }: At): readonly Budget
 
 function whatIs({ name }: PoolView, word: Word): string {
   if (isPace(word)) return `under repair in NodePool ${name} or not yet followed by another`;
-  const unread = word.doubt === undefined ? "" : `, where none may be, for this cannot be read: ${word.doubt}`;
+  const unread = word.doubt === undefined ? "" : `, for this cannot be read: ${word.doubt}`;
   return `going away in NodePool ${name}, whoever asked${unread}`;
 }
 
