@@ -46,6 +46,15 @@ const overriding = {
 const gap: NodePoolSpec = {
   disruption: { budgets: [{ nodes: "0", schedule: "30 2 * * *", duration: "1h" }, { nodes: "5" }] },
 };
+const nights: NodePoolSpec = {
+  disruption: {
+    windows: [
+      { schedule: "30 2 * * *", duration: "1h" },
+      { schedule: "0 23 * * sat", duration: "6h" },
+    ],
+    budgets: [{ nodes: "5" }],
+  },
+};
 const changes = { zone: "Europe/Berlin", months: ["2026-03", "2026-10"] };
 
 const calendars: Readonly<Record<string, Calendar>> = {
@@ -57,6 +66,7 @@ const calendars: Readonly<Record<string, Calendar>> = {
   "004-business-hours-berlin": { spec: inBerlin(businessHours), ...changes },
   "004-defaults": { spec: seed("004-defaults.yaml"), months: ["2026-03"] },
   "freeze-inside-the-gap-berlin": { spec: inBerlin(gap), ...changes },
+  "only-in-windows-berlin": { spec: inBerlin(nights), ...changes },
 };
 
 const days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
