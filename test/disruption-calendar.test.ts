@@ -11,7 +11,7 @@ import { type EffectiveNodePool, effectiveNodePool } from "../src/api/effective-
 import type { NodePoolSpec } from "../src/api/node-pool.ts";
 import { dayMs, hourMs, type Instant, minuteMs } from "../src/api/time.ts";
 import { timeZone } from "../src/api/time-zone.ts";
-import { type Allowance, allowed } from "../src/decide/budgets.ts";
+import { type Ceiling, ceilingOf } from "../src/decide/budgets.ts";
 
 const nodeCount = 100;
 
@@ -46,6 +46,15 @@ const overriding = {
 const gap: NodePoolSpec = {
   disruption: { budgets: [{ nodes: "0", schedule: "30 2 * * *", duration: "1h" }, { nodes: "5" }] },
 };
+const nights: NodePoolSpec = {
+  disruption: {
+    windows: [
+      { schedule: "30 2 * * *", duration: "1h" },
+      { schedule: "0 23 * * sat", duration: "6h" },
+    ],
+    budgets: [{ nodes: "5" }],
+  },
+};
 const changes = { zone: "Europe/Berlin", months: ["2026-03", "2026-10"] };
 
 const calendars: Readonly<Record<string, Calendar>> = {
@@ -57,6 +66,7 @@ const calendars: Readonly<Record<string, Calendar>> = {
   "004-business-hours-berlin": { spec: inBerlin(businessHours), ...changes },
   "004-defaults": { spec: seed("004-defaults.yaml"), months: ["2026-03"] },
   "freeze-inside-the-gap-berlin": { spec: inBerlin(gap), ...changes },
+  "only-in-windows-berlin": { spec: inBerlin(nights), ...changes },
 };
 
 const days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
@@ -80,7 +90,7 @@ function datesOf(month: string): string[] {
 
 function row(pool: EffectiveNodePool, action: (typeof plannedActions)[number], hours: readonly Instant[]): string {
   return hours
-    .map(at => allowed(pool, action, { at, initialized: nodeCount }).allowed)
+    .map(at => ceilingOf(pool, action, { at, initialized: nodeCount }).allowed)
     .map(count => (Number.isFinite(count) ? String(count) : "·").padStart(3))
     .join("");
 }
@@ -116,8 +126,8 @@ describe.each(Object.entries(calendars))("%s", (name, calendar) => {
     const pool = effectiveNodePool(calendar.spec);
     const [from = 0] = hoursOf(`${calendar.months[0]}-26`, calendar.zone ?? "UTC");
     for (const action of plannedActions) {
-      const at = (instant: Instant) => allowed(pool, action, { at: instant, initialized: nodeCount });
-      const wordOf = ({ allowed: count, path = "" }: Allowance) => `${count} ${path}`;
+      const at = (instant: Instant) => ceilingOf(pool, action, { at: instant, initialized: nodeCount });
+      const wordOf = ({ allowed: count, path = "" }: Ceiling) => `${count} ${path}`;
       let now = at(from);
       for (let instant = from; instant < from + 7 * dayMs; instant += 30 * minuteMs) {
         if (now.changesAt !== undefined && now.changesAt <= instant) {

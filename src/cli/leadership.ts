@@ -69,6 +69,9 @@ function elected(flags: LeaderElectFlags, { api, clock, lost }: Parts): Leading 
     get epoch() {
       return election.epoch;
     },
+    get ledUntil() {
+      return election.ledUntil;
+    },
     onChange: changed => listeners.push(changed),
   };
   const problem = () => {

@@ -334,7 +334,7 @@ class Shell implements Controller {
 
   /** A term begins once every kind is listed and the ledger has been read as it is now. */
   async #begin(): Promise<void> {
-    const { api, clock, journal, settings } = this.#options;
+    const { api, clock, journal, settings, leadership } = this.#options;
     const epoch = this.#elected;
     if (epoch === undefined || this.#isBeginning || !this.#isListed) return;
     this.#isBeginning = true;
@@ -352,6 +352,7 @@ class Shell implements Controller {
     this.#isBeginning = false;
     if (!isRead) this.#loop.pause(electionRetryMs);
     else if (epoch === this.#elected && !this.#isStopped) {
+      if (leadership.ledUntil !== undefined) this.picture.podEvents.followOn(leadership.ledUntil);
       this.#remediations?.look();
       this.#epoch = epoch;
       this.#term = termNumber(epoch, this.picture.actions());

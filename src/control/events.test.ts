@@ -131,12 +131,23 @@ describe("events", () => {
     expect(await saidAfter(notice, 1)).toBe(true);
   });
 
+  test("that a budget of a pool is spent comes every 15 minutes, that a node is held every two", async () => {
+    const reason = "DisruptionBlocked";
+    const [pool, node] = [
+      aNotice({ reason, about: { kind: "NodePool", name: "web", uid: "web-uid" } }),
+      aNotice({ reason }),
+    ];
+    for (const notice of [pool, node]) await saidAfter(notice, 0);
+    expect([await saidAfter(node, 2 * minuteMs), await saidAfter(pool, 13 * minuteMs - 1)]).toEqual([true, false]);
+    expect(await saidAfter(pool, 1)).toBe(true);
+  });
+
   test("of what goes well with pods and nodes come one in four seconds, after twenty at once, and leave room for others", async () => {
     const about = (index: number) =>
       ({ kind: "Pod", name: `p-${index}`, uid: `p-${index}`, namespace: "default" }) as const;
-    const reasons = ["Nominated", "Registered", "Initialized"];
+    const reasons = ["Nominated", "Registered", "Initialized", "DisruptionLaunching", "DisruptionWaitingReadiness"];
     const said = Array.from({ length: 200 }, (_, index) =>
-      events.note(aNotice({ reason: reasons[index % 3] ?? "", about: about(index) })),
+      events.note(aNotice({ reason: reasons[index % 5] ?? "", about: about(index) })),
     );
     expect(said.filter(Boolean)).toHaveLength(20);
     expect(events.note(aNotice())).toBe(true);

@@ -33,6 +33,8 @@ const quietMsByReason: Readonly<Record<string, Millis>> = {
   FailedScheduling: 5 * minuteMs,
   NoCompatibleInstanceTypes: minuteMs,
 };
+/** A budget may be closed all day long: said of a pool every minute, as Karpenter does, it would be most of what is said. */
+const closedPoolMs: Millis = 15 * minuteMs;
 /** Events live an hour on most servers: an older one is made anew. */
 const knownMs: Millis = hourMs;
 const knownMax = 4096;
@@ -43,7 +45,13 @@ const writingMax = 2;
 const perObject = { burst: 10, everyMs: 30 * secondMs };
 const overall = { burst: 100, everyMs: 200 };
 /** Said of each pod that waits and each node that comes, when all is well: they must not take the room of what matters. */
-const routineReasons: ReadonlySet<string> = new Set(["Nominated", "Registered", "Initialized"]);
+const routineReasons: ReadonlySet<string> = new Set([
+  "Nominated",
+  "Registered",
+  "Initialized",
+  "DisruptionLaunching",
+  "DisruptionWaitingReadiness",
+]);
 const routine = { burst: 20, everyMs: 4 * secondMs };
 /** True of most nodes at most times, each for another reason from time to time: once an object, whatever it says. */
 const lastingReasons: ReadonlySet<string> = new Set(["Unconsolidatable"]);
@@ -81,7 +89,7 @@ export class Events {
     const what = lastingReasons.has(notice.reason) ? "" : notice.message;
     const key = [notice.about.uid, notice.reason, what].join("\n");
     const said = this.#saidByKey.get(key);
-    if (said !== undefined && now - said.at < (quietMsByReason[notice.reason] ?? quietMs)) return false;
+    if (said !== undefined && now - said.at < quietMsOf(notice)) return false;
     if (this.#unwritten.length >= overall.burst || !this.#hasRoom(notice, now)) {
       counts.dropped++;
       return false;
@@ -148,6 +156,11 @@ export class Events {
       counts.failed++;
     }
   }
+}
+
+function quietMsOf({ about, reason }: Notice): Millis {
+  if (about.kind === "NodePool" && reason === "DisruptionBlocked") return closedPoolMs;
+  return quietMsByReason[reason] ?? quietMs;
 }
 
 function messageOf({ message }: Notice): string {

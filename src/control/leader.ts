@@ -2,6 +2,7 @@
 // are read consistently and laid over the picture, what is gone included; then the first turn may decide.
 
 import type { KubeObject, Resource } from "../api/meta.ts";
+import type { Instant } from "../api/time.ts";
 import { nodeActions } from "../api/node-action.ts";
 import { nodeClaims } from "../api/node-claim.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
@@ -14,6 +15,8 @@ import { leases, nodes } from "./resources.ts";
 export type Leadership = {
   /** Of our term; undefined: another leads, or nobody. */
   readonly epoch: number | undefined;
+  /** When somebody was last seen to lead before this process began to look. Undefined: nobody, as far as we know. */
+  readonly ledUntil?: Instant | undefined;
   onChange(changed: () => void): void;
 };
 

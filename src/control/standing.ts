@@ -103,11 +103,12 @@ export class StandingDecisions {
       this.#refusing.set(refusal.subject, byKey);
       byKey.set(key, [...(byKey.get(key) ?? []), refusal]);
     }
+    // The arbiter refuses thousands at once: each is looked up, not looked for.
+    const told = new Set(before.map(refusal => `${sameAs(refusal)}\n${refusal.message}`));
+    const stands = new Set(after.map(sameAs));
     return {
-      refused: after.filter(
-        refusal => !before.some(other => isSame(other, refusal) && other.message === refusal.message),
-      ),
-      lifted: before.filter(refusal => !after.some(other => isSame(other, refusal))),
+      refused: after.filter(refusal => !told.has(`${sameAs(refusal)}\n${refusal.message}`)),
+      lifted: before.filter(refusal => !stands.has(sameAs(refusal))),
     };
   }
 
@@ -134,7 +135,7 @@ function isSameProposals(before: readonly Proposal[], after: readonly Proposal[]
   return before.length === after.length && JSON.stringify(before) === JSON.stringify(after);
 }
 
-/** The same "no", though its sentence may have changed. */
-function isSame(a: Refusal, b: Refusal): boolean {
-  return a.subject === b.subject && a.code === b.code;
+/** By which it is the same "no", though its sentence may have changed, or what is counted. */
+function sameAs({ subject, code }: Refusal): string {
+  return `${subject}\n${code}`;
 }

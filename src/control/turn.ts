@@ -6,10 +6,11 @@ import { type Instant, type Millis, secondMs } from "../api/time.ts";
 import { waitOf } from "../decide/actions.ts";
 import { arbitrate, type Candidate } from "../decide/arbitrate.ts";
 import { brakeVeto, decideBlocked } from "../decide/brake.ts";
-import { budgetLimits } from "../decide/budgets.ts";
+import { type BudgetLimit, budgetLimits } from "../decide/budget-limits.ts";
+import { decideSpent } from "../decide/budget-spent.ts";
 import type { NodeSeen } from "../decide/correlated.ts";
 import type { Context, Decision, Refusal, Rule, Veto } from "../decide/decision.ts";
-import { nothing } from "../decide/decision.ts";
+import { nothing, together } from "../decide/decision.ts";
 import { laneOf } from "../decide/lane.ts";
 import { surplusVeto } from "../decide/disruption/surplus.ts";
 import { controlPlaneLimits, remediationVeto } from "../decide/health-check/holds.ts";
@@ -33,7 +34,7 @@ export const arbiter: Judged = { rule: "arbiter", subject: "cluster" };
 /** Likewise for what is told in the SafetyPolicy. */
 const safety: Judged = { rule: "safety", subject: "cluster" };
 
-/** Likewise for what is told of repairs that the brake holds. */
+/** Likewise for what is told of pools whose brake or budgets hold something. */
 const blocked: Judged = { rule: "blocked", subject: "cluster" };
 
 const withArbiter: ReadonlySet<string> = new Set([arbiter, safety, blocked].map(({ rule }) => rule));
@@ -238,7 +239,9 @@ export class Turns {
    */
   #arbiterDifferences(context: Context): string[] {
     if (this.#mustArbitrate || this.#asked.has("cluster")) return [];
-    const [stands, fresh] = [this.standing.get(arbiter.rule, "cluster") ?? nothing, this.#arbitration(context)];
+    const proposals = [...this.standing.proposals()];
+    const fresh = this.#arbitration(proposals, this.#budgets(proposals, context), context);
+    const stands = this.standing.get(arbiter.rule, "cluster") ?? nothing;
     const told = this.standing.get(safety.rule, "cluster") ?? nothing;
     const untold = safetyStatus({ outbreaks: this.#safety.outbreaks, statusAt: undefined }, context);
     return [
@@ -369,19 +372,25 @@ export class Turns {
     return { rule: judged.rule, subject: judged.subject, decision };
   }
 
-  /** The arbiter over all that is proposed, and what the SafetyPolicy then says of the cluster. */
+  /** The arbiter over all that is proposed, and what the SafetyPolicy and the pools then say of themselves. */
   #arbitrated(context: Context): Standing[] {
-    const asked = [...this.standing.proposals()].map(({ proposal }) => proposal);
+    const proposals: readonly Candidate[] = [...this.standing.proposals()];
+    const asked = proposals.map(({ proposal }) => proposal);
+    const budgets = this.#budgets(proposals, context);
+    const held = [decideBlocked(asked, this.#repair.health, context), decideSpent(asked, budgets, context)];
     return [
-      this.#replace(arbiter, this.#arbitration(context)),
+      this.#replace(arbiter, this.#arbitration(proposals, budgets, context)),
       this.#replace(safety, safetyStatus(this.#safety, context)),
-      this.#replace(blocked, decideBlocked(asked, this.#repair.health, context)),
+      this.#replace(blocked, together(held)),
     ];
   }
 
-  #arbitration(context: Context): Decision {
-    const proposals: readonly Candidate[] = [...this.standing.proposals()];
-    const budgets = budgetLimits(poolsOf(proposals, context), this.#repair.health, context);
+  #budgets(proposals: readonly Candidate[], context: Context): readonly BudgetLimit[] {
+    const { picture, now } = context;
+    return budgetLimits(poolsOf(proposals, context), { picture, now, health: this.#repair.health });
+  }
+
+  #arbitration(proposals: readonly Candidate[], budgets: readonly BudgetLimit[], context: Context): Decision {
     const asked = proposals.map(({ proposal }) => proposal);
     const limits = [...budgets, ...controlPlaneLimits(asked, context)];
     return arbitrate({ proposals, context, gates: { limits, vetoes: [...(context.vetoes ?? []), surplusVeto()] } });

@@ -12,6 +12,7 @@ import { reasonOf } from "./conditions.ts";
 import { type ActionProgress, type Command, type Context, type Decision, nothing, type Rule } from "./decision.ts";
 import { dryRunCode, dryRunOfAll } from "./dry-run.ts";
 import { lapsed } from "./disruption/lapsed.ts";
+import { replacementsAwaited } from "./disruption-reason.ts";
 import { contradiction, type Live, noRemediation } from "./evidence.ts";
 import { awaitedPlaces, goesWithout } from "./gentle-repair.ts";
 import { sightOf } from "./health-check/templates.ts";
@@ -244,7 +245,12 @@ function waitFirst(
   if ("failure" in found) return giveUp(action, `Given up before it began: ${found.failure}.`);
   const { hold, until, isMade, commands } = found;
   const told = tellWait(action, { hold, isMade });
-  return { ...held(action, hold), commands: [...told, ...commands], wakeAt: nextLook(until, hold) };
+  return {
+    ...held(action, hold),
+    commands: [...told, ...commands],
+    notices: replacementsAwaited(action, context.picture),
+    wakeAt: nextLook(until, hold),
+  };
 }
 
 /** How far each replacement is, is said of the claims; here once, that they are waited for. */

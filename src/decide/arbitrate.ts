@@ -5,6 +5,7 @@ import { formatTime, type Instant, minuteMs } from "../api/time.ts";
 import type { Subject } from "../snapshot/picture.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import { capLimits, freeAt, type Limit } from "./caps.ts";
+import { namesOf } from "./counted.ts";
 import type { Command, Context, Decision, Proposal, Refusal, Veto } from "./decision.ts";
 import { closedDryRuns, dryRunWord, openDryRun, shownOnly } from "./dry-run.ts";
 import { canJoin, join } from "./join.ts";
@@ -87,12 +88,17 @@ function asShown(group: readonly Case[]): readonly Case[] {
   return group.map(one => ({ ...one, dryRun: one.dryRun ?? word }));
 }
 
+/** What the turn has granted that a limit counts: the last, and what came before it. */
+type Spent = { readonly count: number; readonly last: Proposal; readonly before: Spent | undefined };
+
 /** One look at everything that is asked for. `spent` and `owners` grow with each grant. */
 type Pass = {
   readonly context: Context;
   readonly vetoes: readonly Veto[];
   readonly limits: readonly Limit[];
-  readonly spent: Map<Limit, number>;
+  readonly spent: Map<Limit, Spent>;
+  /** Who is counted, in words, by when that was: many are refused by one limit. */
+  readonly named: Map<Limit, { readonly spent: Spent | undefined; readonly names: string }>;
   readonly departing: ReadonlySet<string>;
   /**
    * By node uid: to whom the node was given, now or before, or who only waits for room: it would join a lower one past the
@@ -110,6 +116,7 @@ function passOver(cases: readonly Case[], context: Context, { limits = [], vetoe
     vetoes,
     limits: able.length === 0 ? [] : [...limits, ...capLimits({ actions, zones }, context)],
     spent: new Map(),
+    named: new Map(),
     departing: new Set(able.length === 0 ? [] : [...context.picture.departures()].map(({ node }) => node.uid)),
     owners: new Map(),
   };
@@ -155,9 +162,9 @@ function separated(group: readonly Case[], { picture }: Context): Objection | un
   return { code: "batch-incomplete", message, liftedBy: `what is said of node ${missing.name}` };
 }
 
-function heldTogether({ node }: Proposal, holder: Proposal, { message: why, until, liftedBy }: Objection): Objection {
+function heldTogether({ node }: Proposal, holder: Proposal, { message: why, ...rest }: Objection): Objection {
   const message = `Node ${node.name} goes only together with node ${holder.node.name}, and that is held: ${why}`;
-  return { code: "batch-held", message, ...(until === undefined ? {} : { until }), liftedBy };
+  return { ...rest, code: "batch-held", message };
 }
 
 /** What it is granted counts from here on. */
@@ -261,46 +268,61 @@ function triedBefore({ proposal, dryRun }: Case, { picture, now }: Context): Obj
 }
 
 /** Of several that are spent, the one that lasts longest. */
-function limitSpent(limits: readonly Limit[], { spent }: Pass): Objection | undefined {
-  let worst: { limit: Limit; counted: number; until: Instant | undefined } | undefined;
+function limitSpent(limits: readonly Limit[], pass: Pass): Objection | undefined {
+  let worst: SpentLimit | undefined;
   for (const limit of limits) {
-    const granted = spent.get(limit) ?? 0;
+    const granted = pass.spent.get(limit)?.count ?? 0;
     const counted = limit.counted + granted;
     if (counted < limit.allowed) continue;
     const until = freeAt(limit, granted);
     const lasts = until === undefined || (worst?.until !== undefined && until > worst.until);
     if (worst === undefined || (worst.until !== undefined && lasts)) worst = { limit, counted, until };
   }
-  return worst && limitObjection(worst);
+  return worst && limitObjection(worst, pass);
 }
 
-function limitObjection({
-  limit,
-  counted,
-  until,
-}: {
-  limit: Limit;
-  counted: number;
-  until: Instant | undefined;
-}): Objection {
+type SpentLimit = { readonly limit: Limit; readonly counted: number; readonly until: Instant | undefined };
+
+function limitObjection({ limit, counted, until }: SpentLimit, pass: Pass): Objection {
   const { role, place, what, allowed } = limit;
-  const nodes = counted === 1 ? "1 node is" : `${counted} nodes are`;
   const source = [place.kind, place.name, place.path].filter(Boolean).join(" ");
+  const common = { code: `${role}-spent`, ...(until === undefined ? {} : { until }) };
+  if (allowed === 0) {
+    const liftedBy = until === undefined ? `a greater ${role}` : `time, or a greater ${role}`;
+    return { ...common, message: `No node may be ${what} (${source}).`, liftedBy };
+  }
+  const names = namesIn(limit, pass);
+  const nodes = counted === 1 ? "1 node is" : `${counted} nodes are`;
   return {
-    code: `${role}-spent`,
+    ...common,
     message: `${nodes} ${what}; at most ${allowed} may be (${source}).`,
-    ...(until === undefined ? {} : { until }),
+    ...(names === undefined ? {} : { counted: names }),
     liftedBy: `an end of what is counted, or a greater ${role}`,
   };
 }
 
+function namesIn(limit: Limit, { spent, named }: Pass): string | undefined {
+  if (limit.against === undefined) return undefined;
+  const now = spent.get(limit);
+  const known = named.get(limit);
+  if (known !== undefined && known.spent === now) return known.names;
+  const granted: Proposal[] = [];
+  for (let one = now; one !== undefined; one = one.before) granted.push(one.last);
+  const names = namesOf(limit.against, granted.reverse());
+  named.set(limit, { spent: now, names });
+  return names;
+}
+
 /** Counts one more in each limit, and says what they stood at before. */
 function spend({ proposal }: Case, limits: readonly Limit[], { spent, limits: all, context }: Pass): Permission {
-  const before = limits.map(limit => ({ ...limit, counted: limit.counted + (spent.get(limit) ?? 0) }));
+  const before = limits.map(limit => ({ ...limit, counted: limit.counted + (spent.get(limit)?.count ?? 0) }));
   // A person's delete is among the departures already.
   const isNew = !isPersonsDelete(proposal, context);
   const counting = all.filter(limit => (limit.counts ? isNew && limit.counts(proposal) : limits.includes(limit)));
-  for (const limit of counting) spent.set(limit, (spent.get(limit) ?? 0) + 1);
+  for (const limit of counting) {
+    const so = spent.get(limit);
+    spent.set(limit, { count: (so?.count ?? 0) + 1, last: proposal, before: so });
+  }
   const written = (role: Limit["role"]) =>
     before
       .filter(limit => limit.role === role)

@@ -9,7 +9,7 @@ import { formatTime, hourMs } from "../api/time.ts";
 import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { Move } from "../snapshot/moves.ts";
 import { arbitrate, type Candidate } from "./arbitrate.ts";
-import { budgetLimits } from "./budgets.ts";
+import { budgetLimits } from "./budget-limits.ts";
 import type { Command, Context, Decision, Proposal } from "./decision.ts";
 import type { Health } from "./remembered.ts";
 
@@ -178,7 +178,7 @@ class Cluster {
     const { picture } = this;
     const settings = { cluster: "c", dryRun: false, foreignClaims: "ignore" } as const;
     const context: Context = { picture, now, settings, epoch: 1 };
-    const limits = budgetLimits(picture.pools(), this.#health, context);
+    const limits = budgetLimits(picture.pools(), { picture, now, health: this.#health });
     return arbitrate({ proposals, context, gates: { limits } });
   }
 

@@ -1,21 +1,17 @@
-// How many nodes of a pool may be going away, by which action, at an instant, and whose word that is. Of all budgets that
-// are active for an action the smallest counts; what cannot be read allows none.
+// What the budgets of a pool say: how many of its nodes may be going away, by which action, at an instant, and whose word
+// that is. Of all that are active for an action the smallest counts; what cannot be read allows none. What counts against
+// them is budget-limits.ts.
 
 import { parseAmount, roundedUp } from "../api/amount.ts";
-import { type BudgetedAction, budgetedActions, plannedActions } from "../api/budget.ts";
+import { type BudgetedAction, plannedActions } from "../api/budget.ts";
 import type { EffectiveBudget, EffectiveNodePool, EffectiveWindow } from "../api/effective-node-pool.ts";
 import type { Instant } from "../api/time.ts";
 import { isOpen, nextEdge, parseWindow } from "../api/window.ts";
-import type { Departure } from "../snapshot/picture.ts";
 import type { PoolView } from "../snapshot/views.ts";
-import type { Health } from "./remembered.ts";
-import type { Limit } from "./caps.ts";
-import type { Context, Proposal } from "./decision.ts";
-import { repairsUnderWay } from "./pace.ts";
 import type { Objection } from "./safety.ts";
 import { nextOf } from "./termination-step.ts";
 
-export type Allowance = {
+export type Ceiling = {
   /** Infinity: nothing holds the action. */
   readonly allowed: number;
   /** Whose word that is; absent: nobody's. */
@@ -32,30 +28,15 @@ type Moment = {
   readonly initialized: number;
 };
 
-export function allowed(pool: EffectiveNodePool, action: BudgetedAction, { at, initialized }: Moment): Allowance {
+export function ceilingOf(pool: EffectiveNodePool, action: BudgetedAction, { at, initialized }: Moment): Ceiling {
   const words = wordsOf(pool, initialized);
   const changesAt = nextChange(words, action, at);
-  return { ...allowanceOf(smallest(words, action, at)), ...(changesAt === undefined ? {} : { changesAt }) };
-}
-
-/** A limit that more than those it holds add to: a budget counts nodes that go by any action. */
-export type BudgetLimit = Limit & { counts(proposal: Proposal): boolean };
-
-/** Of the pools that are asked about; `health` knows their sizes. */
-export function budgetLimits(
-  pools: Iterable<PoolView>,
-  health: Health,
-  context: Pick<Context, "picture" | "now">,
-): readonly BudgetLimit[] {
-  const departures = [...context.picture.departures()];
-  return [...pools].flatMap(pool => {
-    const going = departures.filter(departure => departure.pool === pool.name);
-    return limitsOf(pool, { going, health, context });
-  });
+  const word = smallest(words, action, at);
+  return { ...saidBy(word), ...(changesAt === undefined ? {} : { changesAt }) };
 }
 
 /** What one budget says, read once. */
-type Word = {
+export type Word = {
   readonly path: string;
   readonly actions: readonly BudgetedAction[];
   /** For some actions by name; with ActionOverridesAll those for all give way to it while it is active. */
@@ -70,7 +51,7 @@ type Word = {
 
 const always = { isActive: () => true, edgeAfter: () => undefined };
 
-function wordsOf({ disruption }: EffectiveNodePool, initialized: number): readonly Word[] {
+export function wordsOf({ disruption }: EffectiveNodePool, initialized: number): readonly Word[] {
   const { budgets, budgetPrecedence, windows } = disruption;
   return [
     ...budgets.map(budget => ({
@@ -119,7 +100,7 @@ function outside(written: readonly EffectiveWindow[]): Word {
 }
 
 /** Those that hold the action now. */
-function inForce(words: readonly Word[], action: BudgetedAction, at: Instant): readonly Word[] {
+export function inForce(words: readonly Word[], action: BudgetedAction, at: Instant): readonly Word[] {
   const active = words.filter(word => word.actions.includes(action) && word.isActive(at));
   return active.some(({ isOwn }) => isOwn) ? active.filter(({ givesWay }) => !givesWay) : active;
 }
@@ -137,7 +118,7 @@ function smallest(words: readonly Word[], action: BudgetedAction, at: Instant): 
   );
 }
 
-function allowanceOf(word: Word | undefined): Allowance {
+function saidBy(word: Word | undefined): Ceiling {
   if (word === undefined) return { allowed: Number.POSITIVE_INFINITY };
   const { allowed: count, path, doubt } = word;
   return { allowed: count, path, ...(doubt === undefined ? {} : { doubt }) };
@@ -175,7 +156,7 @@ type Closure = { readonly closed?: Objection; readonly changesAt?: Instant };
 
 export function closureOf({ name, effective }: PoolView, action: BudgetedAction, now: Instant): Closure {
   // Of how many nodes makes no difference to whether it is any at all.
-  const { allowed: most, path, doubt, changesAt } = allowed(effective, action, { at: now, initialized: 1 });
+  const { allowed: most, path, doubt, changesAt } = ceilingOf(effective, action, { at: now, initialized: 1 });
   const change = changesAt === undefined ? {} : { changesAt };
   if (most > 0) return change;
   const unread = doubt === undefined ? "" : `, for this cannot be read: ${doubt}`;
@@ -188,70 +169,7 @@ export function closureOf({ name, effective }: PoolView, action: BudgetedAction,
   return { closed, ...change };
 }
 
-type Surroundings = {
-  readonly going: readonly Departure[];
-  readonly health: Health;
-  readonly context: Pick<Context, "picture" | "now">;
-};
-
-/**
- * One for each budget that is in force for some action, so that actions which share it spend it together; and one for each
- * that will be: it holds nobody yet, and says when that changes.
- */
-function limitsOf(pool: PoolView, { going, health, context }: Surroundings): readonly BudgetLimit[] {
-  const { now } = context;
-  const words = wordsOf(pool.effective, health.count(pool.name).initialized);
-  const actionsByWord = new Map<Word, BudgetedAction[]>();
-  for (const action of budgetedActions) {
-    for (const word of inForce(words, action, now)) {
-      actionsByWord.set(word, [...(actionsByWord.get(word) ?? []), action]);
-    }
-  }
-  for (const word of words) {
-    if (!actionsByWord.has(word) && word.edgeAfter(now) !== undefined) actionsByWord.set(word, []);
-  }
-  const isOfPool = ({ claim }: Proposal) =>
-    claim !== undefined && context.picture.claim(claim.name)?.pool === pool.name;
-  return [...actionsByWord].map(([word, actions]) => ({
-    ...(isPace(word) ? paceOf(pool, word, { going, context }) : budgetOf(pool, word, { going, now })),
-    role: "budget" as const,
-    applies: proposal => (actions as readonly string[]).includes(proposal.action) && isOfPool(proposal),
-    counts: proposal => isOfPool(proposal) && (!isPace(word) || proposal.action === "Repair"),
-  }));
-}
-
-type Numbers = Pick<Limit, "place" | "what" | "allowed" | "counted" | "frees" | "changesAt">;
-
-function budgetOf(pool: PoolView, word: Word, { going, now }: { going: readonly Departure[]; now: Instant }): Numbers {
-  const changesAt = word.edgeAfter(now);
-  const unread = word.doubt === undefined ? "" : `, where none may be, for this cannot be read: ${word.doubt}`;
-  return {
-    place: placeOf(pool, word),
-    what: `going away in NodePool ${pool.name}, whoever asked${unread}`,
-    allowed: word.allowed,
-    counted: going.length,
-    frees: [],
-    ...(changesAt === undefined ? {} : { changesAt }),
-  };
-}
-
-/** What is counted is repairs alone, with their successors. */
-function paceOf(pool: PoolView, word: Word, { going, context }: Omit<Surroundings, "health">): Numbers {
-  return {
-    place: placeOf(pool, word),
-    what: `under repair in NodePool ${pool.name} or not yet followed by another`,
-    allowed: word.allowed,
-    ...repairsUnderWay(pool, going, context),
-  };
-}
-
 /** Where nobody wrote a budget for Repair it has a pace: at least one, and counted otherwise. */
-function isPace({ path, actions }: Pick<EffectiveBudget, "path" | "actions">): boolean {
+export function isPace({ path, actions }: Pick<EffectiveBudget, "path" | "actions">): boolean {
   return path === "default" && actions.includes("Repair");
-}
-
-function placeOf({ name, generation }: PoolView, { path }: Word): Limit["place"] {
-  return path === "default"
-    ? { kind: "Default", name, path: "spec.disruption.budgets" }
-    : { kind: "NodePool", name, path, generation };
 }

@@ -7,6 +7,7 @@ import type { NodeActionSpec } from "../api/node-action.ts";
 import { type Instant, type Millis, parseDuration, secondMs } from "../api/time.ts";
 import type { Departure } from "../snapshot/picture.ts";
 import type { ActionView } from "../snapshot/views.ts";
+import { type Counted, type Gone, numbersOf, soonestFirst } from "./counted.ts";
 import type { Context, Proposal } from "./decision.ts";
 import { finishedAt } from "./ledger.ts";
 import { classOf, type LedgerAction } from "./precedence.ts";
@@ -23,6 +24,8 @@ export type Limit = {
   readonly counted: number;
   /** When those that are counted only for having gone lately stop to count, in order. */
   readonly frees: readonly Instant[];
+  /** Who that is. Absent: it counts something else than nodes that go. */
+  readonly against?: Counted;
   /** The next edge of its window: from then on it is no limit any more, or begins to be one. */
   readonly changesAt?: Instant;
   /** Only for nodes of this zone. */
@@ -88,37 +91,37 @@ function capsOf(scope: Scope, { context, zones, departures }: Surroundings): Lim
   const { picture } = context;
   const cap = picture.safety.policy.caps[scope];
   const going = departures.filter(({ action }) => isIn(scope, action?.spec.action));
-  const limit = (field: keyof EffectiveCap, rest: Pick<Limit, "what" | "allowed" | "counted"> & Partial<Limit>) => ({
+  const limit = (
+    field: keyof EffectiveCap,
+    { against, ...rest }: Pick<Limit, "what" | "allowed"> & Partial<Limit> & { readonly against: Counted },
+  ) => ({
     role: "cap" as const,
     place: placeOf(`spec.caps.${scope}.${field}`, context),
-    frees: [],
+    ...numbersOf(against),
     applies: ({ action }: Proposal) => isIn(scope, action),
     ...rest,
   });
   const limits: Limit[] = [];
   if (cap.cluster !== undefined) {
     const allowed = amountOf(cap.cluster, picture.nodeCount);
-    limits.push(limit("cluster", { what: `${wordsOf[scope]} in the cluster`, allowed, counted: going.length }));
+    limits.push(limit("cluster", { what: `${wordsOf[scope]} in the cluster`, allowed, against: { going, gone: [] } }));
   }
   for (const zone of zones) {
     if (cap.zone === undefined) break;
     const allowed = amountOf(cap.zone, picture.nodeCountIn(zone));
-    const counted = going.filter(departure => departure.zone === zone).length;
-    limits.push(limit("zone", { what: `${wordsOf[scope]} in zone ${zone}`, allowed, counted, zone }));
+    const against = { going: going.filter(departure => departure.zone === zone), gone: [] };
+    limits.push(limit("zone", { what: `${wordsOf[scope]} in zone ${zone}`, allowed, against, zone }));
   }
   if (cap.perWindow !== undefined) {
     const allowed = amountOf(cap.perWindow.nodes, picture.nodeCount);
-    const freeAtByUid = freesOf(scope, { context, going, duration: cap.perWindow.duration });
-    const frees = [...freeAtByUid.values()].sort((a, b) => a - b);
-    const counted = going.length + frees.length;
+    const goneByUid = goneWithin(scope, { context, going, duration: cap.perWindow.duration });
     limits.push(
       limit("perWindow", {
         what: `${wordsOf[scope]} or gone within ${cap.perWindow.duration}`,
         allowed,
-        counted,
-        frees,
+        against: { going, gone: soonestFirst([...goneByUid.values()]) },
         // A node counts once: one that was rebooted within the window is in the number already.
-        applies: ({ action, node }) => isIn(scope, action) && !freeAtByUid.has(node.uid),
+        applies: ({ action, node }) => isIn(scope, action) && !goneByUid.has(node.uid),
       }),
     );
   }
@@ -127,18 +130,18 @@ function capsOf(scope: Scope, { context, zones, departures }: Surroundings): Lim
 
 type Window = { context: Context; going: readonly Departure[]; duration: string };
 
-/** When each node that has gone within the window drops out of it, by uid; one that is going again is counted there. */
-function freesOf(scope: Scope, { context, going, duration }: Window): ReadonlyMap<string, Instant> {
+/** The nodes that have gone within the window, by uid; one that is going again is counted there. */
+function goneWithin(scope: Scope, { context, going, duration }: Window): ReadonlyMap<string, Gone> {
   const windowMs = windowOf(duration);
   const stillGoing = new Set(going.map(({ node }) => node.uid));
-  const freeAtByUid = new Map<string, Instant>();
+  const goneByUid = new Map<string, Gone>();
   for (const action of context.picture.finishedSince(context.now - windowMs)) {
     const uid = action.spec.node.uid;
     if (!isIn(scope, action.spec.action) || !hasTaken(action) || stillGoing.has(uid)) continue;
-    const free = (finishedAt(action) ?? action.createdAt) + windowMs;
-    if (free > context.now) freeAtByUid.set(uid, free);
+    const until = (finishedAt(action) ?? action.createdAt) + windowMs;
+    if (until > context.now) goneByUid.set(uid, { action, until });
   }
-  return freeAtByUid;
+  return goneByUid;
 }
 
 /** Times in objects are whole seconds, rounded down: a second more, so that no window is shorter than it was written. */
@@ -157,8 +160,8 @@ export function longestWindow({ picture }: Context): Millis {
 export function goneInRepairWindow(context: Context): readonly Instant[] {
   const { perWindow } = context.picture.safety.policy.caps.repair;
   if (perWindow === undefined) return [];
-  const freeAtByUid = freesOf("repair", { context, going: [], duration: perWindow.duration });
-  return [...freeAtByUid.values()].sort((a, b) => a - b);
+  const goneByUid = goneWithin("repair", { context, going: [], duration: perWindow.duration });
+  return soonestFirst([...goneByUid.values()]).map(({ until }) => until);
 }
 
 /** One that was given up before anything was done took nothing away. */

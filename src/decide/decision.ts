@@ -215,11 +215,18 @@ export type Refusal = {
   /** A fact in a few words, such as budget-spent. */
   readonly code: string;
   readonly message: string;
+  /** What a limit counts, by name. Apart from the sentence: it changes with each end, and is no other "no" by that. */
+  readonly counted?: string;
   /** When it ends by itself, where that is known. */
   readonly until?: Instant;
   /** What would end it sooner. */
   readonly liftedBy: string;
 };
+
+/** All of it, for a person. */
+export function sentenceOf({ message, counted }: Pick<Refusal, "message" | "counted">): string {
+  return counted === undefined ? message : `${message} Counted: ${counted}.`;
+}
 
 /** For an Event; said once, however often it is decided. */
 export type Notice = {

@@ -1,6 +1,9 @@
-// The condition and the event by which a claim says why it is being taken away by our own choice, in the peer's words.
+// The condition and the events by which claims say that a node is taken away by our own choice, and why, in the peer's words.
 
 import type { NodeActionSpec } from "../api/node-action.ts";
+import type { Picture } from "../snapshot/picture.ts";
+import type { ActionView } from "../snapshot/views.ts";
+import { isTrue } from "./conditions.ts";
 import type { ConditionChange, Notice } from "./decision.ts";
 import { outranks } from "./precedence.ts";
 import type { Departing } from "./termination-step.ts";
@@ -36,4 +39,18 @@ export function disruptionBegun({ claim, nodes, actions }: Pick<Departing, "clai
     const notice = { type: "Normal", reason: "DisruptionTerminating", message: said } as const;
     return reason === undefined ? [] : about.map(object => ({ about: object, ...notice }));
   });
+}
+
+/** On each replacement that is not up yet: for whom it is launched, and then that somebody waits for it. Once for a batch. */
+export function replacementsAwaited({ name, spec, status }: ActionView, picture: Picture): Notice[] {
+  const { batch, replacements = [], node, action } = spec;
+  const isFirst = batch === undefined || picture.actionsOfBatch(batch)[0]?.name === name;
+  const claims = isFirst ? replacements.flatMap(one => picture.claim(one.name) ?? []) : [];
+  const said =
+    status.phase === "WaitingForReplacement"
+      ? { reason: "DisruptionWaitingReadiness", message: `Node ${node.name} stays until this one is initialized.` }
+      : { reason: "DisruptionLaunching", message: `Is launched before node ${node.name} goes by ${action}.` };
+  return claims
+    .filter(({ isProvisional, conditions }) => !isProvisional && !isTrue(conditions, "Initialized"))
+    .map(claim => ({ about: { kind: "NodeClaim", name: claim.name, uid: claim.uid }, type: "Normal", ...said }));
 }

@@ -4,7 +4,7 @@
 
 import type { Instant } from "../api/time.ts";
 import type { ActionView, PoolView } from "../snapshot/views.ts";
-import { budgetLimits } from "./budgets.ts";
+import { budgetLimits } from "./budget-limits.ts";
 import { capLimits, type Limit } from "./caps.ts";
 import type { Context, Proposal } from "./decision.ts";
 import { instantOf } from "./ledger.ts";
@@ -31,11 +31,11 @@ export function overLimitsOfNow(context: Context): (action: ActionView, as: Prop
 }
 
 function changedBudgets({ spec }: ActionView, as: Proposal, context: Context): readonly Limit[] {
-  const { picture, remembered } = context;
+  const { picture, now, remembered } = context;
   const pool = spec.nodePool === undefined ? undefined : picture.pool(spec.nodePool);
   if (as.action !== "Repair" || pool === undefined || remembered === undefined) return [];
   if (isAsGranted(spec.budget, pool)) return [];
-  return budgetLimits([pool], remembered.health, context).filter(limit => limit.applies(as));
+  return budgetLimits([pool], { picture, now, health: remembered.health }).filter(limit => limit.applies(as));
 }
 
 /** By a budget that stands as it did, and always. */

@@ -2,13 +2,15 @@ import { describe, expect, test } from "vitest";
 import { aClaim, anAction, aPool, at, aWorld, type WorldOptions } from "../../test/builders.ts";
 import { formatTime, type Instant } from "../api/time.ts";
 import type { ActionView, ClaimView } from "../snapshot/views.ts";
+import { numbersOf } from "./counted.ts";
 import { repairsUnderWay } from "./pace.ts";
 
 const pool = aPool("web", { spec: { template: { spec: { readinessTTL: "20m" } } } });
 
 function underWay(world: WorldOptions, now: Instant, of = pool) {
   const picture = aWorld({ pools: [of], ...world });
-  return repairsUnderWay(of, [...picture.departures()], { picture, now });
+  const { counted, frees } = numbersOf(repairsUnderWay(of, { picture, now }));
+  return { counted, frees };
 }
 
 /** A repair of this node, decided at one hour and over ten minutes later. */

@@ -2,35 +2,24 @@
 // longer than one readinessTTL after the node went. Read off the ledger and the claims; nothing is remembered.
 
 import { type Instant, parseDuration } from "../api/time.ts";
-import type { Departure } from "../snapshot/picture.ts";
 import type { ActionView, ClaimView, PoolView } from "../snapshot/views.ts";
 import { isTrue } from "./conditions.ts";
+import { type Counted, soonestFirst } from "./counted.ts";
 import type { Context } from "./decision.ts";
 import { finishedAt, instantOf } from "./ledger.ts";
 
-export type RepairsUnderWay = {
-  readonly counted: number;
-  /** When those that only wait for a successor stop to count, the next one first. */
-  readonly frees: readonly Instant[];
-};
-
-/** `going`: what departs from the pool. */
-export function repairsUnderWay(
-  pool: PoolView,
-  going: readonly Departure[],
-  { picture, now }: Pick<Context, "picture" | "now">,
-): RepairsUnderWay {
-  const open = going.filter(({ action }) => action?.spec.action === "Repair").length;
+/** One that only waits for a successor counts until it has waited for one readinessTTL. */
+export function repairsUnderWay(pool: PoolView, { picture, now }: Pick<Context, "picture" | "now">): Counted {
+  const going = picture.departuresOf(pool.name).filter(({ action }) => action?.spec.action === "Repair");
   const ttl = parseDuration(pool.effective.template.readinessTTL);
   // One that cannot be read never ends.
   const ttlMs = ttl.ok ? ttl.value : Number.POSITIVE_INFINITY;
-  const gone = [...picture.finishedSince(now - ttlMs)].filter(action => hasTakenFrom(pool, action));
-  if (gone.length === 0) return { counted: open, frees: [] };
-  const frees = withoutSuccessor(gone, picture.claimsOfPool(pool.name))
-    .map(action => (finishedAt(action) ?? action.createdAt) + ttlMs)
-    .filter(freeAt => freeAt > now)
-    .sort((a, b) => a - b);
-  return { counted: open + frees.length, frees: frees.filter(Number.isFinite) };
+  const taken = [...picture.finishedSince(now - ttlMs)].filter(action => hasTakenFrom(pool, action));
+  if (taken.length === 0) return { going, gone: [] };
+  const gone = withoutSuccessor(taken, picture.claimsOfPool(pool.name))
+    .map(action => ({ action, until: (finishedAt(action) ?? action.createdAt) + ttlMs }))
+    .filter(({ until }) => until > now);
+  return { going, gone: soonestFirst(gone) };
 }
 
 /** A reboot leaves the node; one that was given up before its start took nothing; replacements came before. */

@@ -11,7 +11,7 @@ import type { ClusterPicture } from "../snapshot/cluster-picture.ts";
 import type { ActionView, NodeView } from "../snapshot/views.ts";
 import { arbitrate, type Candidate } from "./arbitrate.ts";
 import { brakeVeto } from "./brake.ts";
-import { budgetLimits } from "./budgets.ts";
+import { budgetLimits } from "./budget-limits.ts";
 import type { Command, Context } from "./decision.ts";
 import { decideRepair } from "./repair.ts";
 import { RepairMemory } from "./repair-memory.ts";
@@ -121,7 +121,7 @@ class Cluster {
       const { proposals } = decideRepair(name, context, memory.sight);
       return proposals.map(proposal => ({ subject: `node/${name}` as const, rule: "repair", proposal }));
     });
-    const limits = budgetLimits(picture.pools(), memory.health, context);
+    const limits = budgetLimits(picture.pools(), { picture, now: context.now, health: memory.health });
     const { commands } = arbitrate({
       proposals: candidates,
       context,

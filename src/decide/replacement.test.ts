@@ -139,6 +139,26 @@ describe("an action of a plan waits", () => {
     expect(later.refusals).toMatchObject([{ message: expect.stringContaining("NodeClaim r is not registered") }]);
   });
 
+  test("which is told on each that is not up: for whom it is launched, then that it is waited for, once for a batch", () => {
+    const [up, coming] = [
+      replacement("initialized"),
+      aClaim("s", { ...replacement("launched"), name: "s", uid: "s-uid" }),
+    ];
+    const spec = { replacements: [{ name: "r" }, { name: "s" }] };
+    const told = (action: ActionView, more: WorldOptions = {}) =>
+      decide(action, { world: { claims: [old, up, coming], ...more } }).notices.map(
+        ({ about, reason, message }) => `${about.kind} ${about.name} ${reason}: ${message}`,
+      );
+    expect(told(plan({ spec }))).toEqual(["NodeClaim s DisruptionLaunching: Is launched before node a goes by Drift."]);
+    expect(told(waiting({ spec }))).toEqual([
+      "NodeClaim s DisruptionWaitingReadiness: Node a stays until this one is initialized.",
+    ]);
+    const first = anAction("drift-0", { node: "0", spec: { ...plan().spec, node: { name: "0", uid: "0-uid" } } });
+    expect(told(waiting({ spec }), { actions: [first] })).toEqual([]);
+    const asked = replacement("new", { isProvisional: true });
+    expect(told(plan(), { claims: [old, asked] })).toEqual([]);
+  });
+
   test("says of each replacement how far it is", () => {
     const noted = [aCondition("Launched", "Unknown", { reason: "LaunchFailed", message: "The cloud is tired." })];
     const claims = [

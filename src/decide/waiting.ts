@@ -7,7 +7,7 @@ import type { Instant } from "../api/time.ts";
 import type { Departure } from "../snapshot/picture.ts";
 import type { ActionView } from "../snapshot/views.ts";
 import { waitsForReplacement } from "../snapshot/waiting-action.ts";
-import { type BudgetLimit, budgetLimits } from "./budgets.ts";
+import { type BudgetLimit, budgetLimits } from "./budget-limits.ts";
 import type { Context, Proposal, Waiting } from "./decision.ts";
 import { overLimitsOfNow } from "./granted-limits.ts";
 import { instantOf, isDryRun, isOpen } from "./ledger.ts";
@@ -45,14 +45,14 @@ type Queue = {
 };
 
 function queueOf(name: string, context: Context): Queue {
-  const { picture, remembered } = context;
+  const { picture, now, remembered } = context;
   const pool = picture.pool(name);
   if (pool === undefined || remembered === undefined) return { limits: [], placeByName: new Map() };
-  const going = [...picture.departures()].filter(departure => departure.pool === name);
+  const going = picture.departuresOf(name);
   const waiting = going.flatMap(departure => (hasBegun(departure) ? [] : (departure.action ?? [])));
   const begun = going.length - waiting.length;
   const placeByName = new Map(waiting.sort(earlierFirst).map((action, index) => [action.name, begun + index + 1]));
-  return { limits: budgetLimits([pool], remembered.health, context), placeByName };
+  return { limits: budgetLimits([pool], { picture, now, health: remembered.health }), placeByName };
 }
 
 function hasBegun({ action, claim }: Departure): boolean {

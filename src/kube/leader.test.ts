@@ -62,6 +62,21 @@ describe("becoming the leader", () => {
     expect(clock.monotonic() - seenAt).toBe(20_000);
   });
 
+  test("it is known when somebody last led before we looked, and what comes later changes nothing of that", async () => {
+    const clock = new ManualClock();
+    const server = new LeaseServer();
+    const first = candidate(server, clock, "a");
+    await clock.advance(10_000);
+    expect(first.election.ledUntil).toBeUndefined();
+    void first.election.stop();
+    const stoppedAt = clock.now();
+    await clock.advance(3_600_000);
+    const second = candidate(server, clock, "b");
+    await clock.advance(60_000);
+    expect(second.said).toEqual(["elected 1"]);
+    expect(second.election.ledUntil).toBe(stoppedAt);
+  });
+
   test("of two candidates one wins", async () => {
     const clock = new ManualClock();
     const server = new LeaseServer();

@@ -14,6 +14,7 @@ import {
   observe,
   released,
   renewed,
+  renewedAtOf,
   withSpec,
 } from "./lease.ts";
 
@@ -49,6 +50,9 @@ export class LeaderElection {
   readonly #options: Required<Omit<ElectionOptions, "random">> & { random: () => number };
   readonly #unanswered = new Set<Write>();
   #observed: Observed | undefined;
+  /** The first look at the lease has been, and what it said of whoever led before us. */
+  #hasLooked = false;
+  #ledUntil: number | undefined;
   #term: Term | undefined;
   #turn: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -84,6 +88,11 @@ export class LeaderElection {
   /** Of our term; undefined while another leads or may lead. */
   get epoch(): number | undefined {
     return this.#term?.lease.spec?.leaseTransitions;
+  }
+
+  /** When whoever led before we began to look last renewed, by the lease's own word. Undefined: it says nothing. */
+  get ledUntil(): number | undefined {
+    return this.#ledUntil;
   }
 
   /** Who leads as far as we have seen. */
@@ -147,6 +156,8 @@ export class LeaderElection {
     const { api, clock, lease: key, identity, durationMs, retryMs, firstTerm } = this.#options;
     const current = await this.#read();
     const now = clock.monotonic();
+    if (!this.#hasLooked) this.#ledUntil = renewedAtOf(current);
+    this.#hasLooked = true;
     if (current !== undefined) this.#observed = observe(this.#observed, current, now);
     // That it was deleted under its holder's feet changes nothing: the holder writes until its term is over.
     if (this.#observed !== undefined && !isFree(this.#observed, now, durationMs)) return {};

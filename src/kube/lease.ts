@@ -1,6 +1,7 @@
 // The leader's Lease as an object: what is written into it, and when another may take it. Pure.
 
 import type { KubeObject, Manifest, Resource } from "../api/meta.ts";
+import { parseTime } from "../api/time.ts";
 
 export const LEASES: Resource = {
   group: "coordination.k8s.io",
@@ -56,6 +57,12 @@ export function acquired(before: Lease | undefined, claim: Claim): LeaseSpec {
     renewTime: now,
     leaseTransitions: before === undefined ? claim.firstTerm : (before.spec?.leaseTransitions ?? 0) + 1,
   };
+}
+
+/** By its holder's clock. Undefined: nobody renewed it, or not in a way that can be read. */
+export function renewedAtOf(lease: Lease | undefined): number | undefined {
+  const parsed = lease?.spec?.renewTime === undefined ? undefined : parseTime(lease.spec.renewTime);
+  return parsed?.ok ? parsed.value : undefined;
 }
 
 export function renewed(lease: Lease, now: number): LeaseSpec {

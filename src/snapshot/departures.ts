@@ -1,7 +1,7 @@
 // The ledger of what is unavailable: each node counts once, whoever takes it away and by whatever sign we know of it.
 
 import { nodePoolKey } from "../api/node.ts";
-import { Ordered } from "./ordered.ts";
+import { Grouped, Ordered } from "./ordered.ts";
 import type { Departure } from "./picture.ts";
 import type { ActionView, ClaimView, NodeView } from "./views.ts";
 
@@ -21,6 +21,7 @@ export class Departures {
   readonly #look: LookUps;
   // By the uid of the node, or of the claim where there is no node to name.
   readonly #byUid = new Ordered<Departure>();
+  readonly #byPool = new Grouped<Departure>();
 
   constructor(look: LookUps) {
     this.#look = look;
@@ -34,6 +35,10 @@ export class Departures {
     return this.#byUid.values();
   }
 
+  ofPool(pool: string): readonly Departure[] {
+    return this.#byPool.of(pool);
+  }
+
   judgeNode(uid: string | undefined): void {
     if (uid !== undefined) this.#keep(uid, this.#ofNode(uid));
   }
@@ -43,6 +48,8 @@ export class Departures {
   }
 
   #keep(uid: string, departure: Departure | undefined): void {
+    const { pool: from } = this.#byUid.get(uid) ?? {};
+    this.#byPool.move(uid, { from, to: departure?.pool, value: departure });
     if (departure === undefined) this.#byUid.delete(uid);
     else this.#byUid.set(uid, departure);
   }

@@ -178,6 +178,9 @@ export class IndexedPicture {
   departures(): readonly Departure[] {
     return this.#departures.values();
   }
+  departuresOf(pool: string): readonly Departure[] {
+    return this.#departures.ofPool(pool);
+  }
   get departureCount(): number {
     return this.#departures.size;
   }

@@ -299,6 +299,7 @@ test("what is counted is what can be counted by hand", () => {
       }
       for (const pool of pools) {
         expect(picture.claimsOfPool(pool)).toEqual(picture.claims().filter(claim => claim.pool === pool));
+        expect(picture.departuresOf(pool)).toEqual(picture.departures().filter(one => one.pool === pool));
         expect(picture.totalsOfPool(pool)).toMatchObject(totalsByHand(picture.claimsOfPool(pool)));
       }
       expect(picture.zones()).toEqual([...new Set(all.flatMap(node => picture.zoneOf(node) ?? []))].sort());

@@ -99,6 +99,8 @@ export type PodEventsView = {
   on(nodeName: string): Instant | undefined;
   /** Since when they are seen: of pods that went before, nothing tells. */
   readonly since: Instant;
+  /** Somebody of ours watched until then: what claims tell of before is all there was. */
+  readonly isSeamless: boolean;
 };
 
 /** Whatever comes in numbers comes in the order of names or uids, never in that of arrival. */
@@ -190,6 +192,7 @@ export type Picture = {
   readonly finishedCount: number;
   /** The ledger: what is unavailable now, whoever asked. */
   departures(): Iterable<Departure>;
+  departuresOf(pool: string): readonly Departure[];
   readonly departureCount: number;
 
   /** Health checks, and what they work with. */

@@ -74,3 +74,13 @@ describe("since when none is missed", () => {
     expect([fresh.podEvents.since, fresh.podEvents.on("a")]).toEqual([picture.podEvents.since, at("9m")]);
   });
 });
+
+test("what was written before us is all there was where somebody watched until a minute before, and not otherwise", () => {
+  const seamless = (awayMs: number) => {
+    const { podEvents } = world();
+    podEvents.followOn(podEvents.since - awayMs);
+    return podEvents.isSeamless;
+  };
+  expect([0, 60_000, 60_001].map(seamless)).toEqual([true, true, false]);
+  expect(world().podEvents.isSeamless).toBe(false);
+});

@@ -2,15 +2,19 @@
 // happen; of pods that were there before us by their own word, and of those that went before us nobody tells. Stored
 // nowhere: claims keep what must outlive us.
 
-import type { Instant } from "../api/time.ts";
+import { type Instant, type Millis, minuteMs } from "../api/time.ts";
 import type { Change } from "./tables.ts";
 import type { PodView } from "./views.ts";
+
+/** A restart takes so long at most; whoever was away for longer has missed pods that came and went. */
+const restartMaxMs: Millis = minuteMs;
 
 export class PodEvents {
   readonly #now: () => Instant;
   readonly #atByNode = new Map<string, Instant>();
   #since: Instant;
   #isListed = false;
+  #watchedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(now: () => Instant) {
     this.#now = now;
@@ -22,6 +26,15 @@ export class PodEvents {
     return this.#since;
   }
 
+  get isSeamless(): boolean {
+    return this.#since - this.#watchedUntil <= restartMaxMs;
+  }
+
+  /** When somebody of ours was last known to watch, before we did. */
+  followOn(watchedUntil: Instant): void {
+    this.#watchedUntil = watchedUntil;
+  }
+
   /** Who went while we began is in no list. */
   listed(): void {
     if (!this.#isListed) this.#since = this.#now();
@@ -31,6 +44,7 @@ export class PodEvents {
   adopt(other: PodEvents): void {
     this.#since = other.#since;
     this.#isListed = other.#isListed;
+    this.#watchedUntil = other.#watchedUntil;
     for (const [node, at] of other.#atByNode) this.#atByNode.set(node, at);
   }
 

@@ -2,7 +2,7 @@
 // facts in fields. A look that changes nothing has no line.
 
 import { formatTime } from "../api/time.ts";
-import type { Command, JournalEntry, Outcome, Refusal } from "../decide/decision.ts";
+import { type Command, type JournalEntry, type Outcome, type Refusal, sentenceOf } from "../decide/decision.ts";
 import { laneOf } from "../decide/lane.ts";
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
@@ -30,7 +30,7 @@ export function journalLine(entry: JournalEntry): LogLine {
     case "ended":
       return ended(entry.command, entry.outcome);
     case "refused":
-      return { level: "info", message: entry.refusal.message, fields: refusalFields("refused", entry.refusal) };
+      return { level: "info", message: sentenceOf(entry.refusal), fields: refusalFields("refused", entry.refusal) };
     case "lifted":
       return { level: "debug", message: entry.refusal.message, fields: refusalFields("lifted", entry.refusal) };
     case "noticed": {

@@ -43,6 +43,12 @@ test("all that stands, by object and code, with its times", () => {
   expect(answer.refusals[1]).not.toHaveProperty("until");
 });
 
+test("what a limit counts is told by name", () => {
+  const counted = "b (Drift), c (deleted by somebody)";
+  const { refusals } = refusalsAnswer({ ...asked, refusals: () => [{ ...no("node/a", "budget-spent"), counted }] }, {});
+  expect(refusals).toMatchObject([{ sentence: `node/a may not. Counted: ${counted}.` }]);
+});
+
 test("of a kind, of an object, of a name", () => {
   const found = (question: RefusalsQuestion) => ask(question).refusals.map(({ code }) => code);
   expect(found({ kind: "node" })).toEqual(["do-not-disrupt", "not-due", "cap-reached"]);

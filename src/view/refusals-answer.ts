@@ -2,7 +2,7 @@
 // when, and what would lift it.
 
 import { formatTime, type Instant } from "../api/time.ts";
-import type { Refusal } from "../decide/decision.ts";
+import { type Refusal, sentenceOf } from "../decide/decision.ts";
 
 type RefusalRow = {
   /** Of the object; `Cluster` for what is about all of it, without a name. */
@@ -52,14 +52,15 @@ export function refusalsAnswer(asked: RefusalsAsked, { kind, name }: RefusalsQue
   return { leading: asked.epoch !== undefined, count: rows.length, refusals: rows.slice(0, rowsMax) };
 }
 
-function rowOf({ subject, code, message, until, liftedBy }: Refusal, since: Instant | undefined): RefusalRow {
+function rowOf(refusal: Refusal, since: Instant | undefined): RefusalRow {
+  const { subject, code, until, liftedBy } = refusal;
   const [word = "", ...rest] = subject.split("/");
   const name = rest.join("/");
   return {
     kind: kinds[word] ?? word,
     ...(name === "" ? {} : { name }),
     code,
-    sentence: message,
+    sentence: sentenceOf(refusal),
     ...(since === undefined ? {} : { since: formatTime(since) }),
     ...(until === undefined || !Number.isFinite(until) ? {} : { until: formatTime(until) }),
     lifts: liftedBy,

@@ -1,7 +1,7 @@
 // What each pool may still lose, what it is losing, and how many of its nodes are sick.
 
 import { budgetedActions } from "../api/budget.ts";
-import { allowed } from "../decide/budgets.ts";
+import { allowed } from "../decide/budget-limits.ts";
 import { reasonByAction } from "../view/life-effects.ts";
 import { type Family, type Sample, tally } from "./family.ts";
 import type { Asked, Of } from "./measured.ts";
@@ -39,14 +39,10 @@ export function budgetFamilies(of: Of): Family[] {
 }
 
 function* allowances({ picture, health, now }: Asked): Iterable<Sample> {
-  const goingByPool = new Map<string, number>();
-  for (const { pool = "" } of picture.departures()) goingByPool.set(pool, (goingByPool.get(pool) ?? 0) + 1);
-  for (const { name, effective } of picture.pools()) {
-    const { initialized } = health.count(name);
+  for (const pool of picture.pools()) {
     for (const action of budgetedActions) {
-      const { allowed: most } = allowed(effective, action, { at: now, initialized });
-      const value = Math.max(0, most - (goingByPool.get(name) ?? 0));
-      if (Number.isFinite(value)) yield { labels: { nodepool: name, reason: reasonByAction[action] }, value };
+      const { left } = allowed(pool, action, { picture, now, health });
+      if (Number.isFinite(left)) yield { labels: { nodepool: pool.name, reason: reasonByAction[action] }, value: left };
     }
   }
 }

@@ -102,6 +102,8 @@ test.each([
   'fettle_dry_run{cause="rival"} 0',
   "fettle_frozen 0",
   'karpenter_nodepools_allowed_disruptions{nodepool="web",reason="drifted"} 1',
+  // What somebody deletes holds no repair at its pace.
+  'karpenter_nodepools_allowed_disruptions{nodepool="web",reason="unhealthy"} 2',
   'karpenter_nodepools_nodes_consuming_budgets{nodepool="web",reason="deleted"} 1',
   'fettle_nodepools_sick_nodes{nodepool="web"} 2',
   'karpenter_voluntary_disruption_eligible_nodes{reason="drifted"} 0',

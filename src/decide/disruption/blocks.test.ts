@@ -81,7 +81,7 @@ describe("each block says who", () => {
       "a pool that cannot be understood",
       { pool: { invalid: "spec.x: no" } },
       "pool-invalid",
-      "NodePool web cannot be understood, so none of its nodes is disrupted: spec.x: no",
+      "NodePool web cannot be understood, so none of its nodes is disrupted: spec.x: no.",
     ],
     [
       "a pool that goes",

@@ -40,7 +40,7 @@ function goesEventually({ spec }: ClaimView, action: PlannedAction): boolean {
 
 function unclear({ name, invalid, deletingSince }: PoolView): Objection | undefined {
   if (invalid !== undefined) {
-    const message = `NodePool ${name} cannot be understood, so none of its nodes is disrupted: ${invalid}`;
+    const message = `NodePool ${name} cannot be understood, so none of its nodes is disrupted: ${invalid.replace(/\.$/, "")}.`;
     return { code: "pool-invalid", message, liftedBy: `mending NodePool ${name}` };
   }
   if (deletingSince === undefined) return undefined;

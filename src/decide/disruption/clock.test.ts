@@ -5,8 +5,8 @@ import type { ClaimView } from "../../snapshot/views.ts";
 import { quietSince, stillAt } from "./clock.ts";
 
 /** Of a claim that was initialized at t0, in a process that has seen pods come and go since then. */
-function quiet(claim: Partial<ClaimView>, since: Instant, event?: Instant): Instant | undefined {
-  return quietSince(aClaim("a", claim), "a", { podEvents: { since, on: () => event } });
+function quiet(claim: Partial<ClaimView>, since: Instant, event?: Instant, isSeamless = true): Instant | undefined {
+  return quietSince(aClaim("a", claim), "a", { podEvents: { since, on: () => event, isSeamless } });
 }
 
 const told = { status: { lastPodEventTime: formatTime(at("1h")) } };
@@ -33,13 +33,22 @@ describe("after a restart, which nobody told of the pods that went before it", (
     expect(quiet(claim, startedAt)).toBe(since);
   });
 
+  test.each<[string, Partial<ClaimView>]>([
+    ["one that nobody tells of", {}],
+    ["one whose claim tells of an event", told],
+    ["one that was Consolidatable", { ...told, ...consolidatable }],
+  ])("where nobody of ours had watched for long, %s counts from then", (_, claim) => {
+    expect(quiet(claim, at("3h"), undefined, false)).toBe(at("3h"));
+    expect(quiet(claim, at("3h"), at("4h"), false)).toBe(at("4h"));
+  });
+
   test("what pods tell of themselves counts too", () => {
     expect(quiet({}, at("4m"), at("3m"))).toBe(at("4m"));
     expect(quiet({}, at("3h"), at("2h"))).toBe(at("2h"));
   });
 
   test("nothing goes for want of use before it has been seen to stand still", () => {
-    const seen = (since: Instant) => stillAt(at("1h"), { podEvents: { since, on: () => undefined } });
+    const seen = (since: Instant) => stillAt(at("1h"), { podEvents: { since, on: () => undefined, isSeamless: true } });
     expect([seen(t0), seen(at("2h"))]).toEqual([at("1h15s"), at("2h15s")]);
   });
 });

@@ -331,6 +331,7 @@ describe("Emptiness", () => {
       "nothing",
     ],
     ["a pod runs that nobody owns", { ...idle, world: { pods: [ownerless] } }, "nothing"],
+    ["a pod runs that may be deleted first", { ...idle, world: { pods: [{ ...web, evictionCost: -10 }] } }, "nothing"],
     ["the policy is WhenEmpty", { ...idle, spec: { disruption: { consolidationPolicy: "WhenEmpty" } } }, "Emptiness"],
     ["a pool with replicas", { ...idle, spec: { replicas: 1 } }, "nothing"],
     [

@@ -8,7 +8,7 @@ import type { Move } from "../../snapshot/moves.ts";
 import type { ActionView, PodView } from "../../snapshot/views.ts";
 import { arbitrate } from "../arbitrate.ts";
 import { HealthCounts } from "../brake-counts.ts";
-import { budgetLimits } from "../budgets.ts";
+import { budgetLimits } from "../budget-limits.ts";
 import { disruption } from "./disruption.ts";
 import { surplusVeto } from "./surplus.ts";
 
@@ -95,7 +95,7 @@ function granted(picture: ClusterPicture) {
   const proposals = asked.flatMap(one =>
     one.proposals.map(proposal => ({ subject: one.subject, rule: disruption.name, proposal })),
   );
-  const limits = budgetLimits(picture.pools(), HealthCounts.from(context), context);
+  const limits = budgetLimits(picture.pools(), { ...context, health: HealthCounts.from(context) });
   const { commands, refusals } = arbitrate({ proposals, context, gates: { limits, vetoes: [surplusVeto()] } });
   const opened = commands.flatMap(command => (command.kind === "open-action" ? [command.spec] : []));
   return {

@@ -8,7 +8,7 @@ import { initializedKey } from "../../api/well-known.ts";
 import type { ClusterPicture } from "../../snapshot/cluster-picture.ts";
 import { waitsForReplacement } from "../../snapshot/waiting-action.ts";
 import type { ActionView, ClaimView, NodeView, PoolView } from "../../snapshot/views.ts";
-import { allowed } from "../budgets.ts";
+import { ceilingOf } from "../budgets.ts";
 import type { Context } from "../decision.ts";
 import type { Effort } from "../packing/effort.ts";
 import { type Candidate, candidateOf, dueOf, needsMove, ownClaim, type Reason } from "./candidate.ts";
@@ -183,7 +183,7 @@ function termsOf({ effective }: PoolView, total: Total, { now }: Context): Conso
     isBalanced: consolidationPolicy === "Balanced",
     // What cannot be read is never reached.
     minSavings: least.ok && "percent" in least.value ? least.value.percent / 100 : Number.POSITIVE_INFINITY,
-    atOnce: allowed(effective, "Consolidation", { at: now, initialized }).allowed,
+    atOnce: ceilingOf(effective, "Consolidation", { at: now, initialized }).allowed,
     price,
     disturbance,
   };

@@ -11,7 +11,10 @@ function unrestOf({ nodes, restless, agoMs = 1_000 }: { nodes: number; restless:
   const unrest = new Unrest();
   for (let index = 0; index < nodes; index++) {
     const on = () => (index < restless ? now - agoMs : undefined);
-    unrest.add(aNode(`n${index}`), aClaim(`n${index}`), { picture: { podEvents: { on, since: t0 } }, now });
+    unrest.add(aNode(`n${index}`), aClaim(`n${index}`), {
+      picture: { podEvents: { on, since: t0, isSeamless: true } },
+      now,
+    });
   }
   return unrest;
 }
@@ -44,7 +47,7 @@ describe("a wave of pods that come or go", () => {
 
   test("counts nodes that have only just come up, and none that has not", () => {
     const unrest = new Unrest();
-    const picture = { podEvents: { on: () => undefined, since: t0 } };
+    const picture = { podEvents: { on: () => undefined, since: t0, isSeamless: true } };
     const came = aCondition("Initialized", "True", { since: now - 1 });
     for (const name of ["a", "b"]) unrest.add(aNode(name), aClaim(name, { conditions: [came] }), { picture, now });
     for (const name of ["c", "d"]) unrest.add(aNode(name), aClaim(name, { conditions: [] }), { picture, now });

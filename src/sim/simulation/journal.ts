@@ -2,7 +2,7 @@
 // people and faults did meanwhile. A command is one line, at the instant and with the result of its end.
 
 import { formatTime, type Instant, secondMs } from "../../api/time.ts";
-import type { Command, JournalEntry, Outcome, Refusal } from "../../decide/decision.ts";
+import { type Command, type JournalEntry, type Outcome, type Refusal, sentenceOf } from "../../decide/decision.ts";
 import { laneOf } from "../../decide/lane.ts";
 import { commandText } from "./command-text.ts";
 
@@ -71,9 +71,10 @@ function told(command: Command): string {
   return `${laneOf(command)}  ${command.kind}${text === "" ? "" : `  ${text}`}`;
 }
 
-function refusalText({ code, message, until, liftedBy }: Refusal): string {
+function refusalText(refusal: Refusal): string {
+  const { code, until, liftedBy } = refusal;
   const end = until === undefined ? "" : ` (until ${formatTime(until)})`;
-  return `${code}: ${message}${end} [${liftedBy}]`;
+  return `${code}: ${sentenceOf(refusal)}${end} [${liftedBy}]`;
 }
 
 function outcomeText(outcome: Outcome): string {

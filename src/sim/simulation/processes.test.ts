@@ -20,7 +20,7 @@ function started() {
 }
 
 test("a process that dies is followed by one with the next epoch and the same wrong clock", async () => {
-  const { clock, processes } = started();
+  const { clock, processes, terms } = started();
   processes.current.jump(5_000);
   processes.crash({ cut: "before", downMs: 20_000 });
   expect(processes.current.isDead).toBe(true);
@@ -28,6 +28,8 @@ test("a process that dies is followed by one with the next epoch and the same wr
   expect(processes.program).toBe(1);
   await clock.runFor(1);
   expect([processes.program, processes.current.epoch, processes.current.jumpMs]).toEqual([2, 2, 5_000]);
+  // By its own clock.
+  expect(terms.map(({ ledUntil }) => ledUntil)).toEqual([undefined, 5_000]);
 });
 
 test("a death at a write comes with that write, and only one successor comes of it", async () => {

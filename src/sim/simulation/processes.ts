@@ -1,11 +1,16 @@
 // The controller's processes, one after the other: at most one leads, each with a term of its own. Here they start, die,
 // and lose the lead while they stand still.
 
+import type { Instant } from "../../api/time.ts";
 import type { Clock } from "../../control/ports.ts";
 import type { WorldEntry } from "./journal.ts";
 import { type Cut, Process } from "./process.ts";
 
-export type Leadership = { readonly epoch: number | undefined; onChange(changed: () => void): void };
+export type Leadership = {
+  readonly epoch: number | undefined;
+  readonly ledUntil?: Instant | undefined;
+  onChange(changed: () => void): void;
+};
 
 export type ProcessesParts<C> = {
   readonly clock: Clock;
@@ -68,15 +73,16 @@ export class Processes<C = unknown> {
   #replaceIn(downMs: number): void {
     if (this.#isReplacing) return;
     this.#isReplacing = true;
+    const ledUntil = this.#current.process.now();
     this.#parts.clock.after(downMs, () => {
       this.#isReplacing = false;
       const { epoch, jumpMs } = this.#current.process;
       this.#current.process.fence();
-      this.#current = this.#start(epoch + 1, jumpMs);
+      this.#current = this.#start(epoch + 1, jumpMs, ledUntil);
     });
   }
 
-  #start(epoch: number, jumpMs: number): { process: Process; program: C } {
+  #start(epoch: number, jumpMs: number, ledUntil?: Instant): { process: Process; program: C } {
     const { clock, start, tell } = this.#parts;
     const process = new Process(clock, epoch, jumpMs);
     tell("process", `a controller starts and leads with epoch ${epoch}`);
@@ -84,6 +90,7 @@ export class Processes<C = unknown> {
       get epoch() {
         return process.isFenced ? undefined : epoch;
       },
+      ledUntil,
       onChange: changed => process.onFenced(() => process.after(noticesAfterMs, changed)),
     };
     return { process, program: start(process, leadership) };
