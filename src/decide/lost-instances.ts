@@ -2,6 +2,7 @@
 // only when it is gone both times and its node is not Ready does the claim go.
 
 import { formatTime, type Instant, minuteMs } from "../api/time.ts";
+import { launchedBeforeMs } from "../snapshot/instance-matches.ts";
 import type { Picture } from "../snapshot/picture.ts";
 import type { ClaimView, InstanceListView, InstanceView, NodeView } from "../snapshot/views.ts";
 import { conditionOf, isTrue } from "./conditions.ts";
@@ -13,8 +14,6 @@ import { isTooMany } from "./stray-instances.ts";
 
 /** Between the first and the last word of a provider that an instance is gone. */
 const goneForMs = minuteMs;
-/** A list may not know yet what was launched just before it. */
-const launchedBeforeMs = minuteMs;
 
 type Judged = {
   readonly command?: Command;

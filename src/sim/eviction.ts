@@ -87,7 +87,9 @@ function spend(backend: Backend, target: Target, { pod, dryRun }: { pod: KubeObj
   const status = budget.status ?? {};
   const disruptionsAllowed = (status.disruptionsAllowed ?? 0) - 1;
   const disruptedPods = { ...status.disruptedPods, [target.name]: timestamp(backend.clock.now()) };
-  const spent: Budget = deepCopy({ ...budget, status: { ...status, disruptionsAllowed, disruptedPods } });
+  // What lies deeper is shared, and not changed in place.
+  const next = { ...status, disruptionsAllowed, disruptedPods };
+  const spent: Budget = { ...budget, metadata: { ...budget.metadata }, status: next };
   if (disruptionsAllowed === 0) setCondition(spent, allowedCondition(spent), backend.clock.now());
   const kind = budgetKind(backend);
   const { namespace, name } = budget.metadata;
@@ -108,8 +110,17 @@ function budgetsOf(backend: Backend, pod: KubeObject): Budget[] {
 
 /** An absent selector selects nothing, an empty one everything. */
 function selects(selector: LabelSelector | undefined, pod: KubeObject): boolean {
-  const parsed = selector && selectorOf(selector);
+  const parsed = selector && parsedOnce(selector);
   return parsed?.ok === true && matches(parsed.value, pod.metadata.labels);
+}
+
+const parsedBySelector = new WeakMap<LabelSelector, ReturnType<typeof selectorOf>>();
+
+/** Each eviction asks all budgets of its namespace, whose specs hardly ever change. */
+function parsedOnce(selector: LabelSelector): ReturnType<typeof selectorOf> {
+  const parsed = parsedBySelector.get(selector) ?? selectorOf(selector);
+  parsedBySelector.set(selector, parsed);
+  return parsed;
 }
 
 /** A pod that is not ready costs the budget nothing, as far as its policy allows that. */

@@ -25,11 +25,11 @@ export function list(store: Store, kind: ServedKind, selection: Selection, optio
   const items: StoredObject[] = [];
   let lastKey = "";
   let more = false;
-  for (const [key, stored] of entries) {
+  for (const key of entries.keys) {
     // As the server does: a full page before objects that do not match still offers a next one.
     more = span.limit > 0 && items.length >= span.limit;
     if (more) break;
-    const item = presented(kind, stored);
+    const item = presented(kind, entries.get(key));
     if (selection.matches(item)) items.push(item);
     lastKey = key;
   }
@@ -100,12 +100,11 @@ function tooOld(options: RequestOptions, startKey: string): ApiError {
   return expired("The resourceVersion for the provided list is too old.");
 }
 
-/** The objects as of a revision in key order; undefined when that is no longer known. */
-function entriesAt(
-  collection: Collection,
-  selection: Selection,
-  span: Span,
-): Iterable<[string, StoredObject]> | undefined {
+/** Keys in order; no pairs of both, since lists of thousands are made all the time. */
+type Entries = { keys: Iterable<string>; get(key: string): StoredObject };
+
+/** The objects as of a revision; undefined when that is no longer known. */
+function entriesAt(collection: Collection, selection: Selection, span: Span): Entries | undefined {
   const { prefix } = selection;
   const from = prefix + span.startKey;
   if (span.revision === undefined) return current(collection, selection, from);
@@ -119,46 +118,58 @@ function countFrom(collection: Collection, prefix: string, span: Span): number {
   const before = span.revision === undefined ? undefined : collection.history.undo(span.revision);
   if (before === undefined || before.size === 0) return collection.keys.countFrom(prefix, prefix + span.startKey);
   let count = 0;
-  for (const _ of asBefore(collection, before, { prefix, from: prefix + span.startKey })) count++;
+  for (const _ of asBefore(collection, before, { prefix, from: prefix + span.startKey }).keys) count++;
   return count;
 }
 
-function* current(collection: Collection, selection: Selection, from: string): Generator<[string, StoredObject]> {
+function current(collection: Collection, selection: Selection, from: string): Entries {
+  const keys = collection.selected(selection, from);
+  return {
+    keys: selection.indexed === undefined ? keys : withNext(keys, { collection, selection, from }),
+    get: key => collection.get(key) as StoredObject, // keys and objects are one set
+  };
+}
+
+type Left = { collection: Collection; selection: Selection; from: string };
+
+/** Of those that the index leaves out the next one stands for all: that there are some makes another page. */
+function* withNext(keys: Iterable<string>, { collection, selection, from }: Left): Generator<string> {
   let last: string | undefined;
-  for (const key of collection.selected(selection, from)) {
-    yield [key, collection.get(key) as StoredObject]; // keys and objects are one set
+  for (const key of keys) {
+    yield key;
     last = key;
   }
-  if (selection.indexed === undefined) return;
-  // Of those that the index leaves out the next one stands for all: that there are some makes another page.
   for (const key of collection.keys.range(selection.prefix, last === undefined ? from : after(last))) {
-    yield [key, collection.get(key) as StoredObject]; // as above
+    yield key;
     return;
   }
 }
 
-function* asBefore(
+function asBefore(
   collection: Collection,
   before: ReadonlyMap<string, StoredObject | undefined>,
   { prefix, from }: { prefix: string; from: string },
-): Generator<[string, StoredObject]> {
+): Entries {
+  const find = (key: string) => (before.has(key) ? before.get(key) : collection.get(key));
   const gone = [...before.keys()]
     .filter(key => key >= from && key.startsWith(prefix) && collection.get(key) === undefined)
     .sort();
-  let next = 0;
-  const goneBefore = function* (end: string | undefined): Generator<[string, StoredObject]> {
-    while (next < gone.length) {
-      const key = gone[next] as string; // next < length
-      if (end !== undefined && key >= end) return;
-      next++;
-      const stored = before.get(key);
-      if (stored !== undefined) yield [key, stored];
-    }
+  return {
+    keys: existing(merged(collection.keys.range(prefix, from), gone), key => find(key) !== undefined),
+    get: key => find(key) as StoredObject, // of those that were there
   };
-  for (const key of collection.keys.range(prefix, from)) {
-    yield* goneBefore(key);
-    const stored = before.has(key) ? before.get(key) : collection.get(key);
-    if (stored !== undefined) yield [key, stored];
+}
+
+function* existing(keys: Iterable<string>, isThere: (key: string) => boolean): Generator<string> {
+  for (const key of keys) if (isThere(key)) yield key;
+}
+
+/** Two lists in order, as one. */
+function* merged(keys: Iterable<string>, others: readonly string[]): Generator<string> {
+  let next = 0;
+  for (const key of keys) {
+    for (let other = others[next]; other !== undefined && other < key; other = others[++next]) yield other;
+    yield key;
   }
-  yield* goneBefore(undefined);
+  yield* others.slice(next);
 }

@@ -2,6 +2,7 @@
 
 import { type FieldSelector, matchesFields, parseFieldSelector, requiredField } from "../api/field-selector.ts";
 import type { KubeObject } from "../api/meta.ts";
+import { remembered } from "../api/remembered.ts";
 import { matches as matchesLabels, type Selector } from "../api/selector.ts";
 import { parseSelector } from "../api/selector-text.ts";
 import type { ServedKind } from "./kind.ts";
@@ -47,8 +48,11 @@ export function selectionOf(kind: ServedKind, { namespace, name, options }: Aske
   };
 }
 
+/** Who lists or watches asks for the same again and again. */
+const parsedSelector = remembered(parseSelector);
+
 function labelsOf(text = ""): Selector {
-  const parsed = parseSelector(text);
+  const parsed = parsedSelector(text);
   if (!parsed.ok) throw badRequest(parsed.error);
   return parsed.value;
 }

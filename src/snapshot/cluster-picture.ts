@@ -309,7 +309,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   setInstanceList(view: InstanceListView): void {
     this.#instanceList = view;
     this.listInstances(view);
-    this.#forgetInstances(view);
+    this.#forgetInstances(view.at);
     this.#mark(["cluster"]);
   }
   setFailure(lane: string, failure: FailureView | undefined): void {
@@ -438,10 +438,9 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   }
 
   // Of instances that nobody has a claim for, only the list still speaks.
-  #forgetInstances({ at, instances }: InstanceListView): void {
-    const listed = new Set(instances.map(({ providerID }) => providerID));
+  #forgetInstances(listedAt: Instant): void {
     for (const { providerID, seenAt } of this.#instances.values()) {
-      if (seenAt < at && !listed.has(providerID) && this.claimsWith(providerID).length === 0) {
+      if (seenAt < listedAt && !this.isListed(providerID) && this.claimCountWith(providerID) === 0) {
         this.#instances.delete(providerID);
       }
     }

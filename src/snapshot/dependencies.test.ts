@@ -416,7 +416,7 @@ test.each([
 
 test("a claim whose instance is not listed is the cluster's affair in all that it says", () => {
   const picture = aWorld(world);
-  picture.setInstanceList({ at: t0, instances: [] });
+  picture.setInstanceList({ at: at("1m"), instances: [] });
   picture.takeDirty();
   picture.put("claim", aClaim("c", { pool: "q", generation: 2 }));
   expect(picture.takeDirty()).toEqual(new Set(["claim/c", "node/c", "cluster"]));

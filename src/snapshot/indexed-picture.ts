@@ -206,6 +206,9 @@ export class IndexedPicture {
   nodesWith(providerID: string | undefined): readonly NodeView[] {
     return this.#nodesByProviderID.of(providerID);
   }
+  isListed(providerID: string): boolean {
+    return this.#instanceMatches.isListed(providerID);
+  }
   isUnlisted(claim: ClaimView): boolean {
     return this.#instanceMatches.isUnlisted(claim);
   }

@@ -18,3 +18,11 @@ test("the same list once more, later: a claim that was launched in between is mi
   expect(picture.unlistedClaims().map(({ name }) => name)).toEqual(["a"]);
   expect(picture.unclaimedInstances()).toEqual(listed);
 });
+
+test("what was launched within a minute before a list is not missed in it", () => {
+  const picture = aWorld({ instanceList: { at: at("59s"), instances: [] }, claims: [aClaim("a")] });
+  expect(picture.unlistedClaims()).toEqual([]);
+  expect(picture.isUnlisted(aClaim("a"))).toBe(false);
+  picture.setInstanceList({ at: at("60s"), instances: [] });
+  expect(picture.unlistedClaims().map(({ name }) => name)).toEqual(["a"]);
+});

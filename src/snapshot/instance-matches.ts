@@ -1,11 +1,14 @@
-// Which listed instances no claim knows, and which claims had an instance when the provider's last list was made and are
-// not in it. Kept with every list and every claim: nearly always there are none, and then nobody looks through all.
+// Which listed instances no claim knows, and which claims had an instance well before the provider's last list was made
+// and are not in it. Kept with every list and every claim: nearly always there are none, and then nobody looks through all.
 
-import type { Instant } from "../api/time.ts";
+import { type Instant, minuteMs } from "../api/time.ts";
 import type { ListedInstance } from "./instance.ts";
 import { Ordered } from "./ordered.ts";
 import type { Change } from "./tables.ts";
 import type { ClaimView, InstanceListView } from "./views.ts";
+
+/** A list may not know yet what was launched just before it. */
+export const launchedBeforeMs = minuteMs;
 
 type LookUps = {
   claims(): readonly ClaimView[];
@@ -41,14 +44,18 @@ export class InstanceMatches {
     return this.#isAbsent(claim) && this.#wasLaunched(claim);
   }
 
-  #isAbsent({ providerID }: ClaimView): boolean {
-    return providerID !== undefined && !this.#listed.has(providerID);
+  isListed(providerID: string): boolean {
+    return this.#listed.has(providerID);
   }
 
-  /** Before the list was made. */
+  #isAbsent({ providerID }: ClaimView): boolean {
+    return providerID !== undefined && !this.isListed(providerID);
+  }
+
+  /** Early enough to be in the list. */
   #wasLaunched({ conditions, createdAt }: ClaimView): boolean {
     const launchedAt = conditions.find(({ type }) => type === "Launched")?.since ?? createdAt;
-    return launchedAt <= this.#listedAt;
+    return launchedAt + launchedBeforeMs <= this.#listedAt;
   }
 
   list({ at, instances }: InstanceListView): void {

@@ -15,7 +15,7 @@ import {
   type Stage,
   t0,
 } from "../../test/builders.ts";
-import { formatTime } from "../api/time.ts";
+import { formatTime, minuteMs } from "../api/time.ts";
 import { ClusterPicture } from "./cluster-picture.ts";
 import { identityOf, type Kind, type View, versionOf } from "./kind.ts";
 import type { ListedInstance } from "./instance.ts";
@@ -190,7 +190,9 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc
       .tuple(name, fc.constantFrom("running", "gone"))
       .map(([n, state]) =>
-        step(`instance ${n} ${state}`, (p, v) => p.setInstance({ providerID: `test:///${n}`, state, seenAt: t0 + v })),
+        step(`instance ${n} ${state}`, (p, v) =>
+          p.setInstance({ providerID: `test:///${n}`, state, seenAt: t0 + minuteMs + v }),
+        ),
       ),
   },
   {
@@ -199,7 +201,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       .tuple(fc.uniqueArray(name), fc.constantFrom(0, 1))
       .map(([listed, life]) =>
         step(`list ${listed.join()} ${life}`, (p, v) =>
-          p.setInstanceList({ at: t0 - 100 + v, instances: listed.map(one => listedInstance(one, life)) }),
+          p.setInstanceList({ at: t0 + minuteMs - 100 + v, instances: listed.map(one => listedInstance(one, life)) }),
         ),
       ),
   },
@@ -310,7 +312,8 @@ test("what is counted is what can be counted by hand", () => {
       const isListed = (claim: ClaimView) => instances.some(({ providerID }) => providerID === claim.providerID);
       const wasLaunched = ({ providerID, createdAt, conditions }: ClaimView) =>
         providerID !== undefined &&
-        (conditions.find(({ type }) => type === "Launched")?.since ?? createdAt) <= (picture.instanceList?.at ?? -1);
+        (conditions.find(({ type }) => type === "Launched")?.since ?? createdAt) + minuteMs <=
+          (picture.instanceList?.at ?? -1);
       expect(picture.unlistedClaims()).toEqual(picture.claims().filter(one => wasLaunched(one) && !isListed(one)));
       expect(new Set(picture.departures().map(({ node }) => node.uid))).toEqual(goingByHand(picture));
       expect(picture.departureCount).toBe(goingByHand(picture).size);

@@ -206,7 +206,7 @@ export type Picture = {
   readonly instanceList: InstanceListView | undefined;
   /** Of that list, those that no claim knows, by providerID or by tag. */
   unclaimedInstances(): Iterable<ListedInstance>;
-  /** Claims that had been launched when that list was made, and whose instance is not in it. */
+  /** Claims that had been launched well before that list was made, and whose instance is not in it. */
   unlistedClaims(): Iterable<ClaimView>;
 
   /** Of the last command on the object, by the key of its lane (decide/lane.ts `laneOf`). */

@@ -2,50 +2,98 @@
 // thousand like pods so look at each node once, and again at those alone that one of them was bound to.
 
 import { fitCheck } from "./node-fit.ts";
-import type { Judged, JudgedBefore, Placed, Room } from "./node-room.ts";
+import type { Placed, Room, Rooms, RoomWatcher } from "./node-room.ts";
 
 /** Kinds of pods that are remembered; with more of them it starts anew, which costs time and nothing else. */
-const shapesMax = 32;
+const shapesMax = 128;
 
 export class JudgedRooms {
-  readonly #judgedByShape = new Map<string, Map<Room, JudgedBefore>>();
+  readonly #rooms: Rooms;
+  readonly #judgedByShape = new Map<string, JudgedFor>();
 
-  /** For one pod, which is read once. */
-  for(candidate: Placed): (room: Room) => Judged {
-    const known = this.#of(JSON.stringify(candidate.pod.spec));
-    const misfitsOf = fitCheck(candidate);
-    return room => {
-      // Hundreds of rooms are asked for each pod, and mostly for one like the last: no look-up then.
-      const { lastJudged } = room;
-      const before = lastJudged?.among === known ? lastJudged : known.get(room);
-      if (before?.version === room.version) {
-        room.lastJudged = before;
-        return before;
-      }
-      const misfits = misfitsOf(room);
-      const score = misfits.length > 0 ? 0 : freeShare(candidate, room);
-      const judged = { misfits, score, version: room.version, among: known };
-      known.set(room, judged);
-      room.lastJudged = judged;
-      return judged;
-    };
+  constructor(rooms: Rooms) {
+    this.#rooms = rooms;
   }
 
-  /** Its node is gone. Nodes come and go for weeks, and whatever was judged of one would keep it. */
-  forget(room: Room): void {
-    room.lastJudged = undefined;
-    for (const known of this.#judgedByShape.values()) known.delete(room);
-  }
-
-  #of(shape: string): Map<Room, JudgedBefore> {
+  /** For pods like this one. What is handed out holds until the next call: it is not kept. */
+  for(candidate: Placed, shape = shapeOf(candidate)): JudgedFor {
     const known = this.#judgedByShape.get(shape);
     if (known !== undefined) return known;
-    if (this.#judgedByShape.size >= shapesMax) this.#judgedByShape.clear();
-    const made = new Map<Room, JudgedBefore>();
+    if (this.#judgedByShape.size >= shapesMax) this.#forgetAll();
+    const made = new JudgedFor(candidate, this.#rooms);
     this.#judgedByShape.set(shape, made);
+    this.#rooms.watchers.add(made);
     return made;
   }
+
+  #forgetAll(): void {
+    for (const judged of this.#judgedByShape.values()) this.#rooms.watchers.delete(judged);
+    this.#judgedByShape.clear();
+  }
 }
+
+/** The same for pods that ask for the same. */
+export function shapeOf({ pod }: Placed): string {
+  return JSON.stringify(pod.spec);
+}
+
+const unknown = Number.NaN;
+const misfit = -1;
+
+/** Scores lie side by side: hundreds are compared for each pod, and to look for each at its room takes ten times as long. */
+class JudgedFor implements RoomWatcher {
+  readonly #rooms: Rooms;
+  readonly #candidate: Placed;
+  readonly #check: (room: Room) => readonly string[];
+  readonly #scores: number[];
+  readonly #misfits: (readonly string[])[];
+
+  constructor(candidate: Placed, rooms: Rooms) {
+    this.#rooms = rooms;
+    this.#candidate = candidate;
+    this.#check = fitCheck(candidate);
+    this.#scores = rooms.list.map(() => unknown);
+    this.#misfits = rooms.list.map(() => none);
+  }
+
+  /** How well the node there suits, from 0 to 100; negative: not at all. */
+  scoreAt(place: number): number {
+    const known = this.#scores[place] ?? unknown;
+    return Number.isNaN(known) ? this.#judge(place) : known;
+  }
+
+  /** Why not, empty: it may. */
+  misfitsAt(place: number): readonly string[] {
+    this.scoreAt(place);
+    return this.#misfits[place] ?? none;
+  }
+
+  came(): void {
+    this.#scores.push(unknown);
+    this.#misfits.push(none);
+  }
+
+  went(place: number): void {
+    this.#scores.splice(place, 1);
+    this.#misfits.splice(place, 1);
+  }
+
+  changed(place: number): void {
+    this.#scores[place] = unknown;
+  }
+
+  #judge(place: number): number {
+    const room = this.#rooms.list[place];
+    if (room === undefined) return misfit;
+    const misfits = this.#check(room);
+    const score = misfits.length > 0 ? misfit : freeShare(this.#candidate, room);
+    this.#misfits[place] = misfits;
+    this.#scores[place] = score;
+    return score;
+  }
+}
+
+const none: readonly string[] = [];
 
 /** Mean of what is left of cpu and memory with the pod on it, from 0 to 100. */
 function freeShare({ scored: asked }: Placed, { allocatable, scored }: Room): number {

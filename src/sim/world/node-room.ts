@@ -18,12 +18,6 @@ export type Placed = {
   keepsAway: readonly PodTerm[];
 };
 
-/** Why not, empty: it may; and how well, from 0 to 100. */
-export type Judged = { readonly misfits: readonly string[]; readonly score: number };
-
-/** As it was at that version of the room. `among`: what else is known for pods of that shape. */
-export type JudgedBefore = Judged & { readonly version: number; readonly among: ReadonlyMap<Room, JudgedBefore> };
-
 /** What counts for the score of a pod that requests nothing, as in kube-scheduler: else all such pods pile up. */
 const assumed: Amounts = new Map([
   ["cpu", 100],
@@ -38,12 +32,11 @@ export class Room {
   readonly taken: Amounts = new Map();
   readonly scored: Amounts = new Map();
   readonly placedByKey = new Map<string, Placed>();
-  /** Another one whenever something of this is otherwise. */
-  version = 0;
-  /** What it came to when a pod was last judged here. */
-  lastJudged: JudgedBefore | undefined = undefined;
+  /** Among all rooms, as `Rooms.list` has them. */
+  place: number;
 
-  constructor(node: Node) {
+  constructor(node: Node, place: number) {
+    this.place = place;
     this.node = node;
     this.allocatable = allocatableOf(node);
     this.taints = repelling(node);
@@ -53,7 +46,6 @@ export class Room {
     this.node = node;
     this.allocatable = allocatableOf(node);
     this.taints = repelling(node);
-    this.version++;
   }
 
   add(placed: Placed): void {
@@ -71,7 +63,6 @@ export class Room {
   #count({ requests, scored }: Placed, sign: 1 | -1): void {
     addTo(this.taken, requests, sign);
     addTo(this.scored, scored, sign);
-    this.version++;
   }
 }
 
@@ -125,42 +116,56 @@ export function placeOf({ spec, status }: Pod): string | undefined {
   return spec.nodeName || status.nominatedNodeName;
 }
 
+/** Whoever keeps something of each room, by its place. */
+export type RoomWatcher = {
+  /** After all others. */
+  came(): void;
+  /** Those behind it move up. */
+  went(place: number): void;
+  changed(place: number): void;
+};
+
 export class Rooms {
   readonly roomByNode = new Map<string, Room>();
+  /** In the order in which the nodes came. */
+  readonly list: Room[] = [];
+  readonly watchers = new Set<RoomWatcher>();
   /** Of pods that keep others away: few, and asked for every pod. */
   readonly antiAffine = new Map<string, { placed: Placed; nodeName: string }>();
   /** Pods whose node is not known yet, by node. */
   readonly #homeless = new Map<string, Map<string, Placed>>();
   readonly #nodeByPod = new Map<string, string>();
-  #list: readonly Room[] | undefined;
-
-  /** In the order in which the nodes came. */
-  get list(): readonly Room[] {
-    this.#list ??= [...this.roomByNode.values()];
-    return this.#list;
-  }
 
   nodeChanged(node: Node): void {
     const { name } = node.metadata;
     const room = this.roomByNode.get(name);
-    if (room !== undefined) {
-      room.set(node);
-      return;
-    }
-    const made = new Room(node);
-    this.roomByNode.set(name, made);
-    this.#list = undefined;
-    for (const one of this.#homeless.get(name)?.values() ?? []) made.add(one);
-    this.#homeless.delete(name);
+    if (room === undefined) return this.#nodeCame(node);
+    room.set(node);
+    this.#changed(room);
   }
 
-  /** Returns what it was, if it was known. */
-  nodeGone(name: string): Room | undefined {
+  #nodeCame(node: Node): void {
+    const { name } = node.metadata;
+    const room = new Room(node, this.list.length);
+    for (const one of this.#homeless.get(name)?.values() ?? []) room.add(one);
+    this.#homeless.delete(name);
+    this.roomByNode.set(name, room);
+    this.list.push(room);
+    for (const watcher of this.watchers) watcher.came();
+  }
+
+  nodeGone(name: string): void {
     const room = this.roomByNode.get(name);
+    if (room === undefined) return;
     this.roomByNode.delete(name);
-    this.#list = undefined;
-    if (room !== undefined && room.placedByKey.size > 0) this.#homeless.set(name, new Map(room.placedByKey));
-    return room;
+    this.list.splice(room.place, 1);
+    for (const [place, one] of this.list.entries()) one.place = place;
+    for (const watcher of this.watchers) watcher.went(room.place);
+    if (room.placedByKey.size > 0) this.#homeless.set(name, new Map(room.placedByKey));
+  }
+
+  #changed({ place }: Room): void {
+    for (const watcher of this.watchers) watcher.changed(place);
   }
 
   /** A pod takes room from its binding to its end; one that waits, on the node that is named for it. */
@@ -177,14 +182,20 @@ export class Rooms {
     this.#nodeByPod.set(key, nodeName);
     if (one.keepsAway.length > 0) this.antiAffine.set(key, { placed: one, nodeName });
     const room = this.roomByNode.get(nodeName);
-    if (room !== undefined) room.add(one);
-    else this.#homeless.set(nodeName, (this.#homeless.get(nodeName) ?? new Map<string, Placed>()).set(key, one));
+    if (room !== undefined) {
+      room.add(one);
+      this.#changed(room);
+    } else this.#homeless.set(nodeName, (this.#homeless.get(nodeName) ?? new Map<string, Placed>()).set(key, one));
   }
 
   #take(key: string, nodeName: string): void {
     this.#nodeByPod.delete(key);
     this.antiAffine.delete(key);
-    this.roomByNode.get(nodeName)?.remove(key);
+    const room = this.roomByNode.get(nodeName);
+    if (room !== undefined) {
+      room.remove(key);
+      this.#changed(room);
+    }
     const homeless = this.#homeless.get(nodeName);
     homeless?.delete(key);
     if (homeless?.size === 0) this.#homeless.delete(nodeName);

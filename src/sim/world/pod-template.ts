@@ -59,17 +59,20 @@ export type Counts = {
   wakeAt: number | undefined;
 };
 
+export const noCounts: Readonly<Counts> = { readyCount: 0, availableCount: 0, wakeAt: undefined };
+
 export function countsOf(pods: readonly Pod[], minReadySeconds: number, now: number): Counts {
-  let [readyCount, availableCount] = [0, 0];
-  let wakeAt: number | undefined;
-  for (const pod of pods) {
-    const at = availableAt(pod, minReadySeconds);
-    if (at === undefined) continue;
-    readyCount++;
-    if (at <= now) availableCount++;
-    else wakeAt = Math.min(at, wakeAt ?? at);
-  }
-  return { readyCount, availableCount, wakeAt };
+  const counts = { ...noCounts };
+  for (const pod of pods) count(counts, availableAt(pod, minReadySeconds), now);
+  return counts;
+}
+
+/** One more pod, by when it is available; undefined: it is not ready. */
+export function count(counts: Counts, at: number | undefined, now: number): void {
+  if (at === undefined) return;
+  counts.readyCount++;
+  if (at <= now) counts.availableCount++;
+  else counts.wakeAt = Math.min(at, counts.wakeAt ?? at);
 }
 
 export function isAvailable(pod: Pod, minReadySeconds: number, now: number): boolean {

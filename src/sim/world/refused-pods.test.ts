@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { JudgedRooms } from "./judged-rooms.ts";
-import { Room } from "./node-room.ts";
+import { type Room, Rooms } from "./node-room.ts";
 import type { Node, Pod } from "./objects.ts";
 import { RefusedPods } from "./refused-pods.ts";
 
@@ -12,13 +12,16 @@ function aPod(name: string, { cpu = "1", set = "web", ...spec }: { cpu?: string;
   return { metadata, spec: { containers, ...spec }, status: {} } as unknown as Pod;
 }
 
+const rooms = new Rooms();
+
 function aRoom(cpu: string, taints: readonly object[] = []): Room {
   const node = { metadata: { name: "a" }, spec: { taints }, status: { allocatable: { cpu, pods: "10" } } };
-  return new Room(node as unknown as Node);
+  rooms.nodeChanged(node as unknown as Node);
+  return rooms.roomByNode.get("a") as Room;
 }
 
 function refused(...pods: readonly Pod[]): RefusedPods {
-  const all = new RefusedPods(new JudgedRooms());
+  const all = new RefusedPods(new JudgedRooms(rooms));
   for (const pod of pods) all.add(pod);
   return all;
 }
@@ -62,7 +65,7 @@ test("all are tried again in the order in which they were refused last", () => {
 });
 
 test("a pod is told again why it waits after 1, 2, 4, 8 and then every 10 s, and anew once it has been placed", () => {
-  const pods = new RefusedPods(new JudgedRooms());
+  const pods = new RefusedPods(new JudgedRooms(rooms));
   const waits: number[] = [];
   expect(pods.tellAt("default/one")).toBe(Number.NEGATIVE_INFINITY);
   let now = 0;

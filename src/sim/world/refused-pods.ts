@@ -1,7 +1,7 @@
 // Pods that fit nowhere, until something happens that may help one of them: kube-scheduler's queue of the unschedulable,
 // with its hints and its back-off. It places nobody.
 
-import type { JudgedRooms } from "./judged-rooms.ts";
+import { type JudgedRooms, shapeOf } from "./judged-rooms.ts";
 import { type Placed, placed, type Room } from "./node-room.ts";
 import { controllerOf, keyOf, type Pod } from "./objects.ts";
 
@@ -10,7 +10,7 @@ const tellAgainMinMs = 1000;
 const tellAgainMaxMs = 10_000;
 
 /** Pods that ask for the same: what helps none of them is found out once. */
-type Kin = { readonly keys: Set<string>; readonly judge: ReturnType<JudgedRooms["for"]> };
+type Kin = { readonly keys: Set<string>; readonly candidate: Placed; readonly shape: string };
 
 export class RefusedPods {
   /** In the order in which they were refused, each with its likeness. */
@@ -65,7 +65,9 @@ export class RefusedPods {
   /** Whether the node, as it is now, may take one of them. */
   mayHelp(room: Room): boolean {
     if (this.areSomePeculiar) return true;
-    for (const { judge } of this.#kinByLikeness.values()) if (judge(room).misfits.length === 0) return true;
+    for (const { candidate, shape } of this.#kinByLikeness.values()) {
+      if (this.#judged.for(candidate, shape).scoreAt(room.place) >= 0) return true;
+    }
     return false;
   }
 
@@ -81,7 +83,8 @@ export class RefusedPods {
   }
 
   #kin(likeness: string, candidate: Placed): Kin {
-    const kin = this.#kinByLikeness.get(likeness) ?? { keys: new Set(), judge: this.#judged.for(candidate) };
+    const known = this.#kinByLikeness.get(likeness);
+    const kin = known ?? { keys: new Set(), candidate, shape: shapeOf(candidate) };
     this.#kinByLikeness.set(likeness, kin);
     return kin;
   }

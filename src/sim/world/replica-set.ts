@@ -2,10 +2,10 @@
 // ranking (1.36). Pods that match its selector but are not its own are left alone.
 
 import { deepEqual } from "../json-value.ts";
-import { conditionOf, isReady } from "./conditions.ts";
+import { availableAt, conditionOf, isReady } from "./conditions.ts";
 import { isActive, isDeleting, type Pod, type ReplicaSet } from "./objects.ts";
 import type { Picture } from "./picture.ts";
-import { countsOf, podOf } from "./pod-template.ts";
+import { type Counts, count, noCounts, podOf } from "./pod-template.ts";
 import { type ControllerOptions, controllerWorker } from "./workload-controller.ts";
 import type { Worker } from "./worker.ts";
 
@@ -44,17 +44,24 @@ class Untold {
 }
 
 async function syncReplicaSet(picture: Picture, replicaSet: ReplicaSet, untold: Untold): Promise<number | undefined> {
-  const { uid } = replicaSet.metadata;
-  if (!isDeleting(replicaSet)) await scale(picture, replicaSet);
+  let tally = tallyOf(picture, replicaSet);
+  if (!isDeleting(replicaSet) && tally.activeCount !== replicasOf(replicaSet)) {
+    await scale(picture, replicaSet, tally.activeCount);
+    tally = tallyOf(picture, replicaSet);
+  }
   const now = picture.clock.now();
-  const all = picture.podsByController.of(uid);
-  const { status, wakeAt } = statusOf(replicaSet, all, now);
+  const { wakeAt } = tally;
+  const status = statusOf(replicaSet, tally);
   const isTold = deepEqual(status, replicaSet.status);
   const tellAt = isTold ? now : untold.tellAt(replicaSet, status, now);
   if (tellAt > now) return Math.min(tellAt, wakeAt ?? tellAt);
   untold.forget(replicaSet);
   if (!isTold) await picture.replicaSets.updateStatus(replicaSet, status);
   return wakeAt;
+}
+
+function replicasOf({ spec }: ReplicaSet): number {
+  return spec.replicas ?? 1;
 }
 
 function isComplete(
@@ -64,37 +71,45 @@ function isComplete(
   return replicas === asked && availableReplicas === asked && terminatingReplicas === 0;
 }
 
-async function scale({ pods, podsByController }: Picture, replicaSet: ReplicaSet): Promise<void> {
+async function scale({ pods, podsByController }: Picture, replicaSet: ReplicaSet, activeCount: number): Promise<void> {
   const { metadata, spec } = replicaSet;
-  const all = podsByController.of(metadata.uid);
-  let activeCount = 0;
-  for (const pod of all) if (isActive(pod)) activeCount++;
-  const missing = (spec.replicas ?? 1) - activeCount;
+  const missing = replicasOf(replicaSet) - activeCount;
   for (let i = 0; i < Math.min(missing, burst); i++) {
     await pods.create(podOf(replicaSet, { template: spec.template, named: { generateName: `${metadata.name}-` } }));
   }
   if (missing >= 0) return;
-  for (const pod of ranked(all.filter(isActive)).slice(0, Math.min(-missing, burst))) await pods.delete(pod);
+  const active = podsByController.of(metadata.uid).filter(isActive);
+  for (const pod of ranked(active).slice(0, Math.min(-missing, burst))) await pods.delete(pod);
 }
 
-function statusOf(replicaSet: ReplicaSet, all: readonly Pod[], now: number) {
-  const { metadata, spec, status: before } = replicaSet;
-  const active = all.filter(isActive);
+type Tally = Counts & { activeCount: number; fullyLabelledCount: number; terminatingCount: number };
+
+/** All that is counted, in one look: every change of one pod is a look at all of them. */
+function tallyOf({ podsByController, clock }: Picture, { metadata, spec }: ReplicaSet): Tally {
+  const now = clock.now();
   const labels = spec.template.metadata?.labels ?? {};
-  const { readyCount, availableCount, wakeAt } = countsOf(active, spec.minReadySeconds ?? 0, now);
-  let fully = 0;
-  for (const pod of active) if (isFullyLabelled(pod, labels)) fully++;
-  const status: ReplicaSet["status"] = {
-    replicas: active.length,
-    ...(fully > 0 && { fullyLabeledReplicas: fully }),
+  const tally = { ...noCounts, activeCount: 0, fullyLabelledCount: 0, terminatingCount: 0 };
+  for (const pod of podsByController.of(metadata.uid)) {
+    if (isDeleting(pod)) tally.terminatingCount++;
+    if (!isActive(pod)) continue;
+    tally.activeCount++;
+    if (isFullyLabelled(pod, labels)) tally.fullyLabelledCount++;
+    count(tally, availableAt(pod, spec.minReadySeconds ?? 0), now);
+  }
+  return tally;
+}
+
+function statusOf({ metadata, status: before }: ReplicaSet, tally: Tally): ReplicaSet["status"] {
+  const { activeCount, fullyLabelledCount, readyCount, availableCount, terminatingCount } = tally;
+  return {
+    replicas: activeCount,
+    ...(fullyLabelledCount > 0 && { fullyLabeledReplicas: fullyLabelledCount }),
     ...(readyCount > 0 && { readyReplicas: readyCount }),
     ...(availableCount > 0 && { availableReplicas: availableCount }),
-    // Nearly always there are none.
-    terminatingReplicas: active.length === all.length ? 0 : all.filter(isDeleting).length,
+    terminatingReplicas: terminatingCount,
     ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }),
     ...(before.conditions && { conditions: before.conditions }),
   };
-  return { status, wakeAt };
 }
 
 function isFullyLabelled({ metadata }: Pod, labels: Readonly<Record<string, string>>): boolean {

@@ -24,13 +24,16 @@ const pass = "pass";
 
 export type SchedulerOptions = { failed?: Failed };
 
+/** So many rooms by their places, beginning with the first; after the last of all comes the first of all. */
+type Span = { first: number; count: number };
+type Check = (room: Room) => string | undefined;
 type Verdicts = { room: Room } | { message: string };
 
 export class Scheduler {
   readonly #picture: Picture;
   readonly #clock: Clock;
   readonly #rooms = new Rooms();
-  readonly #judged = new JudgedRooms();
+  readonly #judged = new JudgedRooms(this.#rooms);
   /** In the order in which they came. */
   readonly #pending = new Set<string>();
   readonly #refused = new RefusedPods(this.#judged);
@@ -52,7 +55,7 @@ export class Scheduler {
   }
 
   #nodeChanged({ object, previous, isGone }: Change<Node>): void {
-    if (isGone) this.#nodeGone(object);
+    if (isGone) this.#rooms.nodeGone(object.metadata.name);
     else this.#rooms.nodeChanged(object);
     if (this.#refused.size === 0) return;
     const looks = ({ metadata, spec, status }: Node) => [metadata.labels, spec, status.allocatable];
@@ -61,11 +64,6 @@ export class Scheduler {
     const mayHelp =
       room === undefined ? this.#refused.areSomePeculiar : this.#isAwaited(room) || this.#refused.mayHelp(room);
     if (mayHelp) this.#pictureChanged();
-  }
-
-  #nodeGone({ metadata }: Node): void {
-    const room = this.#rooms.nodeGone(metadata.name);
-    if (room !== undefined) this.#judged.forget(room);
   }
 
   /** Somebody who waits has named it. */
@@ -138,41 +136,58 @@ export class Scheduler {
   #judge(candidate: Placed): Verdicts {
     const { pod } = candidate;
     const { nominatedNodeName } = pod.status;
-    if (!nominatedNodeName) return this.#judgeAmong(candidate, this.#rooms.list);
+    if (!nominatedNodeName) return this.#judgeAll(candidate);
     this.#rooms.podChanged(pod, true);
     const named = this.#rooms.roomByNode.get(nominatedNodeName);
-    const there = named === undefined ? undefined : this.#judgeAmong(candidate, [named]);
-    const verdict = there !== undefined && "room" in there ? there : this.#judgeAmong(candidate, this.#rooms.list);
+    const there = named && this.#judgeAmong(candidate, { first: named.place, count: 1 });
+    const verdict = there !== undefined && "room" in there ? there : this.#judgeAll(candidate);
     this.#rooms.podChanged(pod, false);
     return verdict;
   }
 
-  #judgeAmong(candidate: Placed, rooms: readonly Room[]): Verdicts {
-    const { pod } = candidate;
-    const judge = this.#judged.for(candidate);
-    const checks = [
-      spreadCheck(pod, this.#rooms),
-      affinityCheck(candidate, this.#rooms, name => this.#picture.namespaces.get(name)?.metadata.labels),
-    ].flatMap(check => check ?? []);
-    const enough = feasibleEnough(rooms.length);
-    const countByReason = new Map<string, number>();
-    let best: { room: Room; score: number } | undefined;
-    let feasible = 0;
-    let at = this.#start % Math.max(1, rooms.length);
-    for (let i = 0; i < rooms.length && feasible < enough; i++) {
-      const room = rooms[at] as Room; // within its length
-      at = at + 1 < rooms.length ? at + 1 : 0;
-      const { misfits, score } = judge(room);
-      const reasons = misfits.length > 0 || checks.length === 0 ? misfits : firstOf(checks, room);
-      if (reasons.length > 0) {
-        for (const reason of reasons) countByReason.set(reason, (countByReason.get(reason) ?? 0) + 1);
-        continue;
-      }
-      feasible++;
-      if (best === undefined || score > best.score) best = { room, score };
-      if (feasible === enough && rooms.length > 1) this.#start = at;
+  #judgeAll(candidate: Placed): Verdicts {
+    const count = this.#rooms.list.length;
+    return this.#judgeAmong(candidate, { first: this.#start % Math.max(1, count), count });
+  }
+
+  #judgeAmong(candidate: Placed, span: Span): Verdicts {
+    const { list } = this.#rooms;
+    const judged = this.#judged.for(candidate);
+    const checks = this.#checksFor(candidate);
+    const best = this.#best(span, place => {
+      const score = judged.scoreAt(place);
+      return score >= 0 && checks.length > 0 && firstOf(checks, list[place]).length > 0 ? -1 : score;
+    });
+    if (best !== undefined) return { room: best };
+    const places = Array.from({ length: span.count }, (_, i) => (span.first + i) % list.length);
+    const reasons = places.map(place => {
+      const misfits = judged.misfitsAt(place);
+      return misfits.length > 0 ? misfits : firstOf(checks, list[place]);
+    });
+    return { message: refusalMessage(reasons) };
+  }
+
+  /** Of the first of those that will do, as many as are enough. */
+  #best({ first, count }: Span, scoreAt: (place: number) => number): Room | undefined {
+    const { list } = this.#rooms;
+    const enough = feasibleEnough(count);
+    let [feasible, bestScore, bestPlace] = [0, -1, -1];
+    let place = first;
+    for (let i = 0; i < count && feasible < enough; i++) {
+      const score = scoreAt(place);
+      if (score >= 0) feasible++;
+      if (score > bestScore) [bestScore, bestPlace] = [score, place];
+      place = place + 1 < list.length ? place + 1 : 0;
     }
-    return best ?? { message: refusalMessage(rooms.length, countByReason) };
+    if (feasible === enough && count > 1) this.#start = place;
+    return list[bestPlace];
+  }
+
+  /** Of where others are. */
+  #checksFor(candidate: Placed): Check[] {
+    const labelsOf = (name: string) => this.#picture.namespaces.get(name)?.metadata.labels;
+    const checks = [spreadCheck(candidate.pod, this.#rooms), affinityCheck(candidate, this.#rooms, labelsOf)];
+    return checks.flatMap(check => check ?? []);
   }
 
   async #bind(pod: Pod, nodeName: string): Promise<void> {
@@ -238,9 +253,9 @@ function feasibleEnough(nodeCount: number): number {
   return Math.max(100, Math.floor((nodeCount * percent) / 100));
 }
 
-function firstOf(checks: readonly ((room: Room) => string | undefined)[], room: Room): readonly string[] {
+function firstOf(checks: readonly Check[], room: Room | undefined): readonly string[] {
   for (const check of checks) {
-    const reason = check(room);
+    const reason = room && check(room);
     if (reason !== undefined) return [reason];
   }
   return none;
@@ -248,8 +263,11 @@ function firstOf(checks: readonly ((room: Room) => string | undefined)[], room: 
 
 const none: readonly string[] = [];
 
-function refusalMessage(nodeCount: number, countByReason: ReadonlyMap<string, number>): string {
-  if (nodeCount === 0) return "no nodes available to schedule pods";
+/** With the reasons of each node. */
+function refusalMessage(refusals: readonly (readonly string[])[]): string {
+  if (refusals.length === 0) return "no nodes available to schedule pods";
+  const countByReason = new Map<string, number>();
+  for (const reason of refusals.flat()) countByReason.set(reason, (countByReason.get(reason) ?? 0) + 1);
   const parts = [...countByReason].map(([reason, count]) => `${count} ${reason}`).sort();
-  return `0/${nodeCount} nodes are available: ${parts.join(", ")}.`;
+  return `0/${refusals.length} nodes are available: ${parts.join(", ")}.`;
 }
