@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 // Starts Fettle. In a checkout the bundle is made anew whenever a source file is newer than it.
+import { spawn } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
+import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
+import { nodeFlagsFor } from "./node-flags.mjs";
 
 const root = new URL("..", import.meta.url);
 const bundle = new URL("dist/fettle.mjs", root);
@@ -23,4 +26,19 @@ if (existsSync(source)) {
     await build(fileURLToPath(root));
   }
 }
-await import(bundle);
+
+const args = process.argv.slice(2);
+const flags = nodeFlagsFor(args[0]);
+if (flags.length === 0) await import(bundle);
+else inChild([...flags, ...process.execArgv, fileURLToPath(bundle), ...args]);
+
+/** Flags hold from the start of a process on. It ends as the child does, and the child with it. */
+function inChild(nodeArgs) {
+  const child = spawn(process.execPath, nodeArgs, { stdio: "inherit" });
+  // A Ctrl-C reaches both.
+  process.on("SIGINT", () => {});
+  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  child.on("exit", (code, signal) => {
+    process.exitCode = code ?? 128 + constants.signals[signal];
+  });
+}

@@ -1,5 +1,6 @@
 // Measures, one part after another, each in a process of its own: npm run bench [-- part [arguments of the part …]]
 import { spawnSync } from "node:child_process";
+import { nodeFlagsFor } from "../bin/node-flags.mjs";
 
 /** With what node needs for it. */
 const parts = {
@@ -7,7 +8,7 @@ const parts = {
   http: [],
   packing: [],
   turn: ["--expose-gc"],
-  simulation: [],
+  simulation: nodeFlagsFor("simulate"),
   controller: [],
   repair: [],
   "health-check": [],

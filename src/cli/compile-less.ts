@@ -12,7 +12,7 @@ const afterBytes = { brief: ["--interrupt-budget=1000000"], lasting: ["--interru
 
 /** Since V8 12 (Node 22): after how many calls it goes to which compiler; V8's own defaults are 400 and 3,000. */
 const afterCalls = {
-  brief: ["--invocation-count-for-maglev=4000", "--invocation-count-for-turbofan=30000"],
+  brief: ["--invocation-count-for-maglev=1000", "--invocation-count-for-turbofan=10000"],
   lasting: ["--invocation-count-for-maglev=4000", "--invocation-count-for-turbofan=30000"],
 };
 
