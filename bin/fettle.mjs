@@ -35,9 +35,7 @@ else inChild([...flags, ...process.execArgv, fileURLToPath(bundle), ...args]);
 /** Flags hold from the start of a process on. It ends as the child does, and the child with it. */
 function inChild(nodeArgs) {
   const child = spawn(process.execPath, nodeArgs, { stdio: "inherit" });
-  // A Ctrl-C reaches both.
-  process.on("SIGINT", () => {});
-  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]) process.on(signal, () => child.kill(signal));
   child.on("exit", (code, signal) => {
     process.exitCode = code ?? 128 + constants.signals[signal];
   });

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 const root = join(import.meta.dirname, "..");
 const fettle = join(root, "bin/fettle.mjs");
@@ -24,18 +24,27 @@ test("a command line that makes no sense is told so through it, too", () => {
   expect(said).toContain("--until");
 });
 
-test("whoever ends a simulation ends what it runs in", async () => {
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)("whoever ends a simulation by %s ends what it runs in", async (signal, code) => {
+  // With the bundle made first, the only child is the simulation.
+  ended("--version");
   const outer = spawn(process.execPath, [fettle, "simulate", scenario, "--until", "8000000h"]);
-  const end = new Promise(resolve => outer.once("exit", (code, signal) => resolve(code ?? signal)));
+  onTestFinished(() => void outer.kill("SIGTERM"));
+  const end = new Promise(resolve => outer.once("exit", (status, by) => resolve(status ?? by)));
   const inner = await childOf(outer.pid ?? 0);
-  outer.kill("SIGTERM");
-  expect(await end).toBe(143);
+  outer.kill(signal);
+  expect(await end).toBe(code);
   expect(() => process.kill(inner, 0)).toThrow("ESRCH");
 });
 
 async function childOf(pid: number): Promise<number> {
   for (;;) {
-    const found = Number(spawnSync("pgrep", ["-P", `${pid}`], { encoding: "utf8" }).stdout.trim());
+    const { stdout, error } = spawnSync("pgrep", ["-P", `${pid}`], { encoding: "utf8" });
+    if (error !== undefined) throw error;
+    const found = Number.parseInt(stdout, 10);
     if (found > 0) return found;
     await sleep(20);
   }

@@ -18,6 +18,9 @@ type Vectors = {
 const go = vectors("schedules") as Vectors;
 const zones = go.zones.map(name => certain(timeZone(name)));
 
+/** The vectors are older than this change of a zone's rules (tz 2026c), which a Node may know or not. */
+const changedAt = new Map([["Africa/Casablanca", Date.parse("2026-09-20T00:00:00Z")]]);
+
 const at = (text: string) => Date.parse(text);
 const schedule = (text: string) => certain(parseSchedule(text));
 
@@ -63,8 +66,12 @@ describe("schedules agree with robfig/cron", () => {
 
   // These hits are robfig's, but for the pairs under "differs": there they are what the wall clock shows, minute by
   // minute, with the minutes that it skips put where it lands.
-  test.each(go.zones.map((name, zone) => [name, zone] as const))("in %s, by the wall clock", (_, index) => {
-    const rows = go.accepted.map(([text, , inZones], row) => ({ text, row, theirs: inZones[index] }));
+  test.each(go.zones.map((name, zone) => [name, zone] as const))("in %s, by the wall clock", (name, index) => {
+    const isSettled = ({ row, theirs = [] }: { row: number; theirs: Minutes | undefined }) =>
+      startOf(row, index) + (theirs.at(-1) ?? 0) * minuteMs < (changedAt.get(name) ?? Number.POSITIVE_INFINITY);
+    const all = go.accepted.map(([text, , inZones], row) => ({ text, row, theirs: inZones[index] }));
+    const rows = all.filter(isSettled);
+    expect(rows.length).toBeGreaterThan(all.length / 2);
     const wrong = differences(rows, ({ text, row, theirs }) => {
       const start = startOf(row, index);
       return { ours: minutesFrom(start, hits(text, start, { zone: zones[index] ?? utc, count: 2 })), theirs };

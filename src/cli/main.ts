@@ -42,11 +42,11 @@ function flush(): void {
 }
 
 function out(text: string): void {
-  // Nothing stays open for it: what is left is written when the process ends.
-  if (unwritten === "") setTimeout(flush, Math.max(writtenAt + togetherMs - performance.now(), 0)).unref();
+  if (unwritten === "") setTimeout(flush, Math.max(writtenAt + togetherMs - performance.now(), 0));
   unwritten += text;
   if (unwritten.length > unwrittenMax) flush();
 }
+// For an end that comes at once; of what is written then a pipe takes only what it has room for.
 process.on("exit", flush);
 
 const io: Io = {

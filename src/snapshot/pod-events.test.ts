@@ -82,5 +82,7 @@ test("what was written before us is all there was where somebody watched until a
     return podEvents.isSeamless;
   };
   expect([0, 60_000, 60_001].map(seamless)).toEqual([true, true, false]);
+  // By a clock that is ahead: how long nobody watched is not known.
+  expect([-60_000, -60_001].map(seamless)).toEqual([true, false]);
   expect(world().podEvents.isSeamless).toBe(false);
 });

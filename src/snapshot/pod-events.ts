@@ -27,7 +27,8 @@ export class PodEvents {
   }
 
   get isSeamless(): boolean {
-    return this.#since - this.#watchedUntil <= restartMaxMs;
+    // A time to come is no better: it is another's clock, and nobody knows how far ahead that was.
+    return Math.abs(this.#since - this.#watchedUntil) <= restartMaxMs;
   }
 
   /** When somebody of ours was last known to watch, before we did. */
