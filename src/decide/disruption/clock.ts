@@ -31,8 +31,8 @@ export function knownEvent(claim: ClaimView): Instant | undefined {
 
 /**
  * Until when pods may have gone that nobody tells of: who was there right before us wrote down those of later, and that the
- * claim was Consolidatable no more. So a restart makes a node wait longer, never shorter; and where nobody was there, all
- * of the time until now may have been one of use.
+ * claim was Consolidatable no more. So a restart makes a node wait longer, but for use within the gap of a minute that is
+ * let pass; and where nobody was there, all of the time until now may have been one of use.
  */
 function unknownUntil({ conditions }: ClaimView, known: Instant, { since, isSeamless }: PodEventsView): Instant {
   if (!isSeamless) return since;
