@@ -150,6 +150,15 @@ describe("the status", () => {
       expect(allowed).toMatchObject({ status: "True", reason: "RemediationAllowed", message });
     });
 
+    test("and what was seen last", () => {
+      const progressing = [{ name: "version", message: "Working towards 4.20" }];
+      const { conditions } = statusOf({ upgrade: { ...upgrade, progressing }, settings }) ?? {};
+      const message = expect.stringContaining("ClusterVersion version was progressing") as string;
+      expect(conditions).toContainEqual(
+        expect.objectContaining({ type: "RemediationAllowed", status: "True", message }),
+      );
+    });
+
     test("and in an event, once: not while something else holds", () => {
       expect(said({})).toBe(1);
       const { since: _since, ...written } = { lastTransitionTime, ...allowed!, status: "True" as const };

@@ -1,5 +1,6 @@
 // Whether the cluster is being upgraded, as far as that can be seen: nodes that are restarted on purpose look sick. What
-// cannot be seen is said, and holds too unless the operator wants it otherwise.
+// cannot be seen is said, and holds too unless the operator wants it otherwise: then what was seen last holds no longer
+// either, for nobody could see it end.
 
 import { clusterUpgradeAnnotation } from "../../api/safety-policy.ts";
 import { currentConfigKey, desiredConfigKey } from "../../api/node-health-check-contract.ts";
@@ -10,17 +11,25 @@ import type { Objection } from "../safety.ts";
 
 const code = "cluster-upgrading";
 
-/** Of the whole cluster. An upgrade that was seen before its signs could be read no longer goes on for all we know. */
+/** Of the whole cluster. */
 export function clusterUpgrade(context: Context): Objection | undefined {
-  const unknown = context.settings.upgradeUnknown === "proceed" ? undefined : undetected(context);
-  return announced(context) ?? unknown ?? progressing(context);
+  return announced(context) ?? seen(context);
+}
+
+function seen(context: Context): Objection | undefined {
+  const unknown = undetected(context);
+  if (unknown === undefined) return progressing(context);
+  return context.settings.upgradeUnknown === "proceed" ? undefined : unknown;
 }
 
 /** What cannot be told and yet holds nothing, as --upgrade-unknown=proceed wants it. */
 export function unheededDoubt(context: Context): string | undefined {
   if (context.settings.upgradeUnknown !== "proceed") return undefined;
   const found = undetected(context);
-  return found && `${found.message} Starts go on all the same (--upgrade-unknown=proceed).`;
+  if (found === undefined) return undefined;
+  const [last] = context.picture.checks.upgrade.progressing;
+  const before = last === undefined ? "" : ` When it was last seen, ClusterVersion ${last.name} was progressing.`;
+  return `${found.message}${before} Starts go on all the same (--upgrade-unknown=proceed).`;
 }
 
 /** The deadline that somebody, or the upgrade's own pipeline, has written. */
