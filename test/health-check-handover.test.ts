@@ -8,6 +8,9 @@ import { controllers } from "../src/decide/decision.ts";
 import { leading } from "./controlled-box.ts";
 import { Ward } from "./ward.ts";
 
+const replacing = {
+  remediationTemplate: { apiVersion: "fettle.dev/v1alpha1", kind: "ReplaceRemediationTemplate", name: "replace" },
+};
 const others = new Set(controllers.filter(name => name !== "health-checks"));
 
 test("without health-checks among the controllers a check is left alone, and our Replace serves who made it", async () => {
@@ -17,12 +20,7 @@ test("without health-checks among the controllers a check is left alone, and our
     metadata: { name: "replace" },
     spec: { template: { spec: {} } },
   });
-  const remediationTemplate = {
-    apiVersion: "fettle.dev/v1alpha1",
-    kind: "ReplaceRemediationTemplate",
-    name: "replace",
-  };
-  await ward.check({ remediationTemplate });
+  await ward.check(replacing);
   const [sick = ""] = await ward.silence();
   await ward.box.run(600);
   expect(await ward.actions()).toEqual([]);
@@ -48,6 +46,29 @@ test("without health-checks among the controllers a check is left alone, and our
   ]) as unknown;
   expect(made?.["status"]).toMatchObject({ conditions });
   expect((await ward.actions()).map(({ spec }) => spec.method)).toEqual(["Terminate"]);
+});
+
+const unserved = new Set(controllers.filter(name => name !== "remediators"));
+
+test("without remediators among the controllers a check by our own templates starts nothing and names the flag", async () => {
+  const ward = new Ward({ controllers: unserved });
+  await ward.open();
+  await ward.box.create(replaceRemediationTemplates.resource, {
+    metadata: { name: "replace" },
+    spec: { template: { spec: {} } },
+  });
+  await ward.check(replacing);
+  const [sick = ""] = await ward.silence();
+  await ward.box.run(600);
+  expect(await ward.condition("Disabled")).toMatchObject({
+    status: "True",
+    reason: "RemediatorsOff",
+    message: expect.stringContaining("remediators is not among --controllers") as string,
+  });
+  expect(ward.codes(sick)).toContain("check-disabled");
+  expect(await ward.actions()).toEqual([]);
+  expect(await ward.box.list(replaceRemediations.resource)).toEqual([]);
+  expect(ward.controller.verify()).toEqual([]);
 });
 
 test("what was begun before health-checks was switched off keeps no place in the ledger, and its object stays", async () => {

@@ -123,7 +123,12 @@ class Shell implements Controller {
     const { counts } = this;
     const findsPlaces = controllers.has("provisioning") && controllers.has("disruption");
     const isChecking = controllers.has("health-checks");
-    const settings = { ...options.settings, findsPlaces, repairs: controllers.has("repair"), checks: isChecking };
+    const among = {
+      repairs: controllers.has("repair"),
+      checks: isChecking,
+      remediates: controllers.has("remediators"),
+    };
+    const settings = { ...options.settings, findsPlaces, ...among };
     this.#options = { ...options, settings };
     const picture = new ClusterPicture(provider.view, { repairUnset, now: () => clock.now() });
     this.picture = picture;
@@ -160,7 +165,7 @@ class Shell implements Controller {
       nodeSeen: seen => this.#turns.observe(seen, clock.now()),
       isSearching: controllers.has("provisioning") || controllers.has("disruption"),
     });
-    const isRemediating = isChecking || controllers.has("remediators");
+    const isRemediating = isChecking || settings.remediates;
     this.#remediations = isRemediating
       ? new RemediationFeeds({ api, feed, clock, picture, isLeading: () => this.#epoch !== undefined, changed })
       : undefined;

@@ -316,6 +316,8 @@ export type Settings = {
   readonly repairs?: boolean;
   /** Health checks are among the controllers, so that what they have begun is looked after. Default true. */
   readonly checks?: boolean;
+  /** Our own remediators are among the controllers, so that somebody serves what is made from their templates. Default true. */
+  readonly remediates?: boolean;
   /** Whether remediations start while nobody can tell if the cluster is being upgraded. Default hold. */
   readonly upgradeUnknown?: "hold" | "proceed";
   /** The health check of a cluster that has none. `mark`: the Lease whose being says that there was one. Absent: none. */

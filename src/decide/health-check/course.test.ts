@@ -436,6 +436,13 @@ describe("escalation", () => {
       }
     });
 
+    test("a step that nobody serves, since remediators were taken out of --controllers, has its time all the same", () => {
+      const settings = { remediates: false };
+      const found = (now: number) => decide(world(ours(), { actions: [], now, settings }));
+      expect(commandsOf(found(at("10m") - 1), "annotate-remediation")).toHaveLength(0);
+      expect(commandsOf(found(at("24h")), "annotate-remediation")).toHaveLength(1);
+    });
+
     test.each([
       { now: at("63m") - 1, stamped: 0, wakeAt: at("63m") },
       { now: at("63m"), stamped: 1, wakeAt: undefined },

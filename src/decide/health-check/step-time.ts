@@ -34,15 +34,20 @@ export function isOver(made: RemediationView, step: StepTime, context: Context):
 export function endsAt(made: RemediationView, { timeoutMs }: StepTime, context: Context): Instant | undefined {
   // What we carry out ourselves comes to an end by itself. One that has succeeded does nothing more for a node that has
   // failed again before it was removed.
-  const isIdle = made.own === undefined || made.succeeded?.status === "True";
+  const isIdle = !isCarriedOut(made, context) || made.succeeded?.status === "True";
   const lastsMs = timeoutMs ?? (isIdle ? aloneMs : undefined);
   const begunAt = lastsMs === undefined ? undefined : beginOf(made, context);
   return begunAt === undefined || lastsMs === undefined ? undefined : begunAt + lastsMs;
 }
 
+/** By us. One of ours that was made before remediators were taken out of --controllers is nobody's: it has its time. */
+function isCarriedOut({ own }: RemediationView, { settings }: Context): boolean {
+  return own !== undefined && settings.remediates !== false;
+}
+
 /** Ours wait for the arbiter's leave after the object is made: what a freeze holds back has not been tried. */
 function beginOf(made: RemediationView, context: Context): Instant | undefined {
-  const ours = patientOf(made, context);
+  const ours = isCarriedOut(made, context) ? patientOf(made, context) : undefined;
   if (ours === undefined) return made.createdAt;
   const starts = ours.actions.flatMap(({ status }) => instantOf(status.startedAt) ?? []);
   if (starts.length > 0) return Math.min(...starts);

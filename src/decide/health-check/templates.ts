@@ -3,6 +3,7 @@
 
 import { remediationKind } from "../../api/node-health-check-contract.ts";
 import type { Resource } from "../../api/meta.ts";
+import { ownRemediationKinds } from "../../api/remediation.ts";
 import { type CheckView, keyOfKind, type KindName, type KindState, type StepView } from "../../snapshot/check-views.ts";
 import type { Context } from "../decision.ts";
 
@@ -13,6 +14,7 @@ export type Disabling = {
     | "RemediationTemplateInvalid"
     | "RemediationTemplateForbidden"
     | "RemediationTemplatePending"
+    | "RemediatorsOff"
     | "ConflictingMachineHealthCheckDetected"
     | "InvalidNodeHealthCheck";
   readonly message: string;
@@ -60,8 +62,9 @@ function machineCheckConflict({ picture: { checks } }: Context): Disabling | und
 function stepProblem({ template }: StepView, context: Context): Disabling | undefined {
   const { checks } = context.picture;
   const made = { apiVersion: template.apiVersion, kind: remediationKind(template.kind) };
-  const unread = kindProblem(template, checks.kind(template)) ?? kindProblem(made, checks.kind(made));
-  if (unread !== undefined) return unread;
+  const unserved =
+    unservedByUs(made, context) ?? kindProblem(template, checks.kind(template)) ?? kindProblem(made, checks.kind(made));
+  if (unserved !== undefined) return unserved;
   const where = template.namespace === undefined ? "" : ` in namespace ${template.namespace}`;
   const who = `${template.kind} ${template.name}${where}`;
   const state = checks.kind(template);
@@ -75,6 +78,17 @@ function stepProblem({ template }: StepView, context: Context): Disabling | unde
     return invalid(`${who} must be in namespace ${machines}.`, `a template in namespace ${machines}`);
   }
   return undefined;
+}
+
+/** What nobody carries out would keep the node from whoever could help it. */
+function unservedByUs(made: KindName, { settings }: Context): Disabling | undefined {
+  const isOurs = ownRemediationKinds.some(own => keyOfKind(own) === keyOfKind(made));
+  if (settings.remediates !== false || !isOurs) return undefined;
+  return {
+    reason: "RemediatorsOff",
+    message: `Nobody serves ${made.kind} (${made.apiVersion}): remediators is not among --controllers of fettle run.`,
+    liftedBy: "remediators among --controllers, or a template that somebody else serves",
+  };
 }
 
 const machines = "openshift-machine-api";
