@@ -74,12 +74,12 @@ function start(...args: readonly string[]): Child {
   };
 }
 
-const bundle = join(import.meta.dirname, "../dist/fettle.mjs");
+const program = join(import.meta.dirname, "../bin/fettle.mjs");
 const election = "--leader-elect-resource-namespace=default";
 
 function startController(path: string): Child {
   const flags = ["--provider=simulated", `--cluster-name=${clusterName}`, "--metrics-bind-address=0", election];
-  return start(bundle, "run", "--kubeconfig", path, ...flags);
+  return start(program, "run", "--kubeconfig", path, ...flags);
 }
 
 /** In megabytes: now, and at most so far. */
@@ -154,7 +154,7 @@ async function idle(): Promise<object> {
     };
     await kubectl(["apply", "--server-side", "-f", "-"], await fettle("crds"));
     await kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"]);
-    children.push(start(bundle, "machines", "--kubeconfig", plane.kubeconfigPath));
+    children.push(start(program, "machines", "--kubeconfig", plane.kubeconfigPath));
     const controller = startController(plane.kubeconfigPath);
     children.push(controller);
     const metadata = { name: "workers" };

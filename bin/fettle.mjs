@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
-import { nodeFlagsFor } from "./node-flags.mjs";
+import { nodeFlagsFor, replaces } from "./node-flags.mjs";
 
 const root = new URL("..", import.meta.url);
 const bundle = new URL("dist/fettle.mjs", root);
@@ -30,10 +30,11 @@ if (existsSync(source)) {
 const args = process.argv.slice(2);
 const flags = nodeFlagsFor(args[0]);
 if (flags.length === 0) await import(bundle);
-else inChild([...flags, ...process.execArgv, fileURLToPath(bundle), ...args]);
+else startAnew([...flags, ...process.execArgv, fileURLToPath(bundle), ...args]);
 
-/** Flags hold from the start of a process on. It ends as the child does, and the child with it. */
-function inChild(nodeArgs) {
+/** Flags hold from the start of a process on: in the place of this one, or where Node cannot do that, in a child. */
+function startAnew(nodeArgs) {
+  if (replaces) process.execve(process.execPath, [process.execPath, ...nodeArgs], process.env);
   const child = spawn(process.execPath, nodeArgs, { stdio: "inherit" });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]) process.on(signal, () => child.kill(signal));
   child.on("exit", (code, signal) => {

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -24,28 +25,49 @@ test("a command line that makes no sense is told so through it, too", () => {
   expect(said).toContain("--until");
 });
 
+/** This Node puts what it starts anew in its own place; an older one has a child for it. */
+const replaces = "execve" in process;
+
 test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
   ["SIGHUP", 129],
 ] as const)("whoever ends a simulation by %s ends what it runs in", async (signal, code) => {
-  // With the bundle made first, the only child is the simulation.
+  // With the bundle made first, nothing else is started.
   ended("--version");
   const outer = spawn(process.execPath, [fettle, "simulate", scenario, "--until", "8000000h"]);
   onTestFinished(() => void outer.kill("SIGTERM"));
-  const end = new Promise(resolve => outer.once("exit", (status, by) => resolve(status ?? by)));
-  const inner = await childOf(outer.pid ?? 0);
+  const end = new Promise(resolve =>
+    outer.once("exit", (status, by) => resolve(status ?? 128 + constants.signals[by!])),
+  );
+  const inner = await startedAnew(outer.pid ?? 0, "--max-semi-space-size=64");
   outer.kill(signal);
   expect(await end).toBe(code);
   expect(() => process.kill(inner, 0)).toThrow("ESRCH");
 });
 
-async function childOf(pid: number): Promise<number> {
+test("a controller stays one process, and its young generation small: an older Node keeps that so by itself", () => {
+  const telling = "data:text/javascript,console.log(`pid ${process.pid} ${process.execArgv.join(' ')}`)";
+  const { stdout } = spawnSync(process.execPath, ["--import", telling, fettle, "run", "--help"], { encoding: "utf8" });
+  expect(new Set(stdout.match(/pid \d+/g)).size).toBe(1);
+  expect(stdout.includes(" --max-semi-space-size=16 ")).toBe(replaces);
+  expect(stdout).toContain("Usage: fettle run");
+});
+
+/** The process that has been told so. */
+async function startedAnew(pid: number, flag: string): Promise<number> {
   for (;;) {
-    const { stdout, error } = spawnSync("pgrep", ["-P", `${pid}`], { encoding: "utf8" });
-    if (error !== undefined) throw error;
-    const found = Number.parseInt(stdout, 10);
-    if (found > 0) return found;
+    const found = replaces ? pid : childOf(pid);
+    if (found > 0 && commandOf(found).includes(flag)) return found;
     await sleep(20);
   }
+}
+
+const commandOf = (pid: number) => said("ps", "-o", "args=", "-p", `${pid}`);
+const childOf = (pid: number) => Number.parseInt(said("pgrep", "-P", `${pid}`), 10);
+
+function said(program: string, ...args: readonly string[]): string {
+  const { stdout, error } = spawnSync(program, args, { encoding: "utf8" });
+  if (error !== undefined) throw error;
+  return stdout;
 }

@@ -16,11 +16,8 @@ const afterCalls = {
   lasting: ["--invocation-count-for-maglev=4000", "--invocation-count-for-turbofan=30000"],
 };
 
-/**
- * Where a process lasts: garbage by one thread, and of the old at the latest when there is a fifth more than what is in use.
- * By default V8 13 held 547 MB for a cluster of 5,000 nodes and 150,000 pods instead of 464.
- */
-const lean = ["--no-parallel-scavenge", "--heap-growing-percent=20"];
+/** Where a process lasts: garbage by one thread. */
+const lean = ["--no-parallel-scavenge"];
 
 export function compileLess(run: Run): void {
   for (const flag of flagsFor(run, process.versions.v8)) setFlagsFromString(flag);

@@ -8,18 +8,18 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
 const root = join(import.meta.dirname, "../..");
-const bundle = join(root, "dist/fettle.mjs");
+const program = join(root, "bin/fettle.mjs");
 const run = promisify(execFile);
 const linesMax = 200;
 
 /** Makes the bundle anew where a source is newer than it; from then on it is what runs. */
 export async function buildFettle(): Promise<void> {
-  await run(process.execPath, [join(root, "bin/fettle.mjs"), "--version"]);
+  await run(process.execPath, [program, "--version"]);
 }
 
 /** What the program prints. */
 export async function fettle(...args: readonly string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [bundle, ...args], { maxBuffer: 64 << 20 });
+  const { stdout } = await run(process.execPath, [program, ...args], { maxBuffer: 64 << 20 });
   return stdout;
 }
 
@@ -50,7 +50,7 @@ export class FettleProcess {
 
   constructor(...args: readonly string[]) {
     const preload = `data:text/javascript,${encodeURIComponent(orphansEnd)}`;
-    this.#child = spawn(process.execPath, ["--import", preload, bundle, ...args], {
+    this.#child = spawn(process.execPath, ["--import", preload, program, ...args], {
       stdio: ["pipe", "pipe", "pipe"],
       // No flag comes in by the environment of whoever runs the tests.
       env: { PATH: process.env["PATH"] },
