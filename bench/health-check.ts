@@ -114,6 +114,8 @@ async function releaseOthers(api: KubeApi): Promise<number> {
   const pause = (pauseRequests: readonly string[]) =>
     api.patch(nodeHealthChecks.resource, { name: "all" }, { type: "merge", body: { spec: { pauseRequests } } });
   await pause(["until all of them are sick"]);
+  // Until the controller has seen it: what it has opened before is held, not paused.
+  await sleep(1_000);
   await inParallel(sickCount, index =>
     turn(api, sickCount + singleCount + index, { ...singleCondition, since: systemClock.now() }),
   );

@@ -154,9 +154,13 @@ const scenarios: Readonly<Record<string, (ward: Ward) => Promise<void>>> = {
     await ward.check({ unhealthyConditions: silent, remediationTemplate: templateOf("other") }, "second");
     const [sick = ""] = await ward.silence();
     await ward.box.run(240);
-    expect(await ward.fences()).toHaveLength(1);
-    const waits = ward.controller.refusals(`node/${sick}`).map(({ message }) => message);
-    expect(waits).not.toEqual([]);
+    const [{ spec } = {}, ...others] = await ward.fences();
+    expect(others).toEqual([]);
+    const waits = ward.controller.refusals(`node/${sick}`).filter(({ check }) => check !== undefined);
+    const [works, waiting] = spec?.by === "reset" ? ["first", "second"] : ["second", "first"];
+    expect(waits).toMatchObject([{ check: waiting, code: "lease-held" }]);
+    expect(waits[0]?.message).toContain(`NodeHealthCheck-${works} works on node ${sick}`);
+    expect(await reasonsOf(ward)).toContain("RemediationSkipped 1");
   },
 
   "a lease that another holds delays the object, and is left alone": async ward => {

@@ -195,6 +195,8 @@ const unseen: Readonly<Record<string, string>> = {
   "authorization.k8s.io selfsubjectaccessreviews create": "a check by a remediation of another's kind",
   "config.openshift.io clusterversions list": "a cluster of OpenShift",
   "config.openshift.io clusterversions watch": "a cluster of OpenShift",
+  "config.openshift.io infrastructures list": "a cluster of OpenShift",
+  "config.openshift.io infrastructures watch": "a cluster of OpenShift",
   "machine.openshift.io machinehealthchecks list": "a cluster of OpenShift",
   "machine.openshift.io machinehealthchecks watch": "a cluster of OpenShift",
   "machine.openshift.io machines get": "a cluster of OpenShift",

@@ -34,7 +34,9 @@ const objects = (...args: string[]): Promise<Manifest[]> => {
   printedByArgs.set(key, printed);
   return printed;
 };
-const rolesIn = (all: readonly Manifest[]) => all.filter(({ kind }) => kind.endsWith("Role")) as Role[];
+/** With rules of ours. */
+const rolesIn = (all: readonly Manifest[]) =>
+  all.filter(one => one.kind.endsWith("Role") && !("aggregationRule" in one)) as Role[];
 const podIn = (all: readonly Manifest[]) => {
   const deployment = all.find(({ kind }) => kind === "Deployment") as unknown as { spec: { template: { spec: Pod } } };
   return deployment.spec.template.spec;
@@ -123,6 +125,14 @@ describe.each(["none", "simulated"])("the roles with the provider %s", provider 
       for (const reason of reasons) expect(reason).toMatch(/^[a-z/]+ \([a-z, ]+\): [A-Z].*\.$/);
     }
   });
+});
+
+test("of the role by aggregation the rules are the cluster's: it is applied again without a conflict", async () => {
+  const [role, ...others] = (await objects()).filter(one => "aggregationRule" in one);
+  expect(others).toEqual([]);
+  const matchLabels = { "rbac.ext-remediation/aggregate-to-ext-remediation": "true" };
+  expect(role).toMatchObject({ aggregationRule: { clusterRoleSelectors: [{ matchLabels }] } });
+  expect(role).not.toHaveProperty("rules");
 });
 
 test("ConfigMaps may be written in the simulated cloud's namespace, and only with that provider", async () => {

@@ -66,13 +66,15 @@ function role(kind: "ClusterRole" | "Role", place: Place, granted: readonly Perm
   };
 }
 
-/** Filled by the API server from the roles of those who serve remediations: we write no rights ourselves. */
+/**
+ * Filled by the cluster from the roles of those who serve remediations: we write no rights ourselves. No rules, not even
+ * none: they are another's field, and who applied this a second time would be in conflict with that.
+ */
 const aggregated = {
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRole",
   metadata: { name: `${name}-ext-remediation`, labels },
   aggregationRule: { clusterRoleSelectors: [{ matchLabels: aggregation }] },
-  rules: [],
 };
 
 function binding(

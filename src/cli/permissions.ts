@@ -177,6 +177,12 @@ const healthChecks: readonly Permission[] = [
     why: "Nothing new is remediated while OpenShift upgrades the cluster.",
   },
   {
+    group: "config.openshift.io",
+    resource: "infrastructures",
+    verbs: watched,
+    why: "Where OpenShift fences the nodes of its control plane itself nothing is remediated.",
+  },
+  {
     group: "machine.openshift.io",
     resource: "machinehealthchecks",
     verbs: watched,

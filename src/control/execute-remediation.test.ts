@@ -236,14 +236,14 @@ describe("create-remediation", () => {
   ])("waits where the check was $what between the entry in the ledger and now", async ({ spec, word }) => {
     await one.see(spec);
     const outcome = await execution.execute(one.creation);
-    expect(outcome).toMatchObject({ result: "retry", reason: "Held", message: expect.stringContaining(word) });
+    expect(outcome).toMatchObject({ result: "stale", note: expect.stringContaining(word) });
     expect(execution.writes).toEqual([]);
   });
 
   test("waits while what the turns remember speaks against it: settling, one cause for many, the brake", async () => {
     const objection = { code: "settling", message: "a failure still spreads", liftedBy: "time" };
     execution.remembering = context => ({ ...context, vetoes: [() => objection] });
-    expect(await execution.execute(one.creation)).toMatchObject({ result: "retry", message: objection.message });
+    expect(await execution.execute(one.creation)).toEqual({ result: "stale", note: objection.message });
     expect(execution.writes).toEqual([]);
     await one.progress({ phase: "Running", startedAt: time });
     expect(await execution.execute(one.creation)).toEqual({ result: "done" });

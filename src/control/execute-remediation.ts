@@ -44,7 +44,8 @@ export async function createRemediation(command: Of<"create-remediation">, execu
     return { result: "stale", note: `NodeAction ${name} is given up` };
   }
   const held = heldNow(action, execution);
-  if (held !== undefined) return { result: "retry", reason: "Held", message: held, afterMs: doubtedMs };
+  // The rule judges by the same picture: it says so itself, and asks again as soon as nothing holds any more.
+  if (held !== undefined) return { result: "stale", note: held };
   return create(command, live, execution);
 }
 

@@ -28,16 +28,19 @@ type Source = {
   readonly kind: Kind;
   readonly resource: Resource;
   readonly selection?: { readonly fieldSelector: string };
+  /** Nodes, and whatever a person says "stop" by: until that is seen nodes go on going. */
   readonly isUrgent?: boolean;
 };
+
+/** There is one that counts. */
+const defaultPolicy = { fieldSelector: "metadata.name=default" };
 
 const sources: readonly Source[] = [
   { kind: "node", resource: nodes, isUrgent: true },
   { kind: "claim", resource: nodeClaims.resource },
-  { kind: "pool", resource: nodePools.resource },
+  { kind: "pool", resource: nodePools.resource, isUrgent: true },
   { kind: "action", resource: nodeActions.resource },
-  // There is one that counts.
-  { kind: "safety-policy", resource: safetyPolicies.resource, selection: { fieldSelector: "metadata.name=default" } },
+  { kind: "safety-policy", resource: safetyPolicies.resource, selection: defaultPolicy, isUrgent: true },
   { kind: "pod", resource: pods },
   { kind: "disruption-budget", resource: disruptionBudgets },
   { kind: "attachment", resource: attachments },

@@ -56,6 +56,11 @@ function define(group: string, kind: string, plural: string, version = "v1"): vo
 
 const template = { apiVersion: "test.example.org/v1", kind: "FenceRemediationTemplate" };
 
+test("a check is watched without delay, so that its pause is seen at once", () => {
+  const isUrgent = (plural: string) => fakes.get(plural)?.options.isUrgent ?? false;
+  expect([isUrgent("nodehealthchecks"), isUrgent("leases")]).toEqual([true, false]);
+});
+
 test("a kind that we may not read is told with the verb that is missing", () => {
   picture.checks.replaceCheck({ before: undefined, after: aCheck("web") });
   define("test.example.org", template.kind, "fenceremediationtemplates");
@@ -127,6 +132,22 @@ test("MachineHealthChecks of OpenShift are watched where it serves them, and for
   });
   lists("machinehealthchecks");
   expect(picture.checks.machineChecks).toEqual({ conflicting: ["m/a"], mindsTerminating: false });
+});
+
+test("OpenShift's Infrastructure is watched where it serves one, and tells how the control plane is laid out", () => {
+  lists("customresourcedefinitions");
+  expect(picture.checks.topology).toEqual({});
+  define("config.openshift.io", "Infrastructure", "infrastructures");
+  expect(picture.checks.topology).toEqual({ isPending: true });
+  const metadata = { name: "cluster", uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
+  arrives("infrastructures", {
+    apiVersion: "config.openshift.io/v1",
+    kind: "Infrastructure",
+    metadata,
+    status: { controlPlaneTopology: "DualReplica" },
+  });
+  lists("infrastructures");
+  expect(picture.checks.topology).toEqual({ controlPlane: "DualReplica" });
 });
 
 describe("a kind of remediations", () => {

@@ -59,7 +59,9 @@ export class RemediationFeeds {
     this.#definitions = new Definitions(feed, look);
     this.#openShift = new OpenShift(feed, look);
     this.#access = new Access({ ...options, changed: look });
-    const checks = start({ feed, changed: look }, nodeHealthChecks.resource, picture.checkFeeds.checks);
+    // A person pauses a check to stop it: that is seen at once, as nodes are (feeds.ts).
+    const urgent = { feed, changed: look, isUrgent: true };
+    const checks = start(urgent, nodeHealthChecks.resource, picture.checkFeeds.checks);
     const inNamespace = { selection: { namespace: nodeLeaseNamespace } };
     const held = start({ feed, changed, ...inNamespace }, leases, picture.checkFeeds.leases);
     this.kinds = [
@@ -168,7 +170,7 @@ export class RemediationFeeds {
   }
 }
 
-type Start = Pick<Options, "feed" | "changed"> & Pick<Parameters<Feed>[0], "selection" | "isOptional">;
+type Start = Pick<Options, "feed" | "changed"> & Omit<Parameters<Feed>[0], "resource" | "project" | "handlers">;
 
 function start<V extends CheckedView>(
   { feed, changed, ...options }: Start,

@@ -17,10 +17,11 @@ import {
   type NodeLeaseView,
   type RemediationView,
   type TemplateView,
+  type TopologyView,
   type UpgradeView,
 } from "./check-views.ts";
 import { Grouped, Ordered } from "./ordered.ts";
-import { noMachineChecks, noUpgrade } from "./project-openshift.ts";
+import { noMachineChecks, noTopology, noUpgrade } from "./project-openshift.ts";
 import type { Subject } from "./picture.ts";
 import type { Change } from "./tables.ts";
 import type { ActionView, NodeView } from "./views.ts";
@@ -49,6 +50,7 @@ export class CheckIndex implements CheckPicture {
   readonly #leases = new Map<string, NodeLeaseView>();
   #upgrade: UpgradeView = noUpgrade;
   #machineChecks: MachineChecksView = noMachineChecks;
+  #topology: TopologyView = noTopology;
   #machines: Resource | undefined;
   #isListed = false;
   #hadDefault: boolean | undefined;
@@ -62,6 +64,9 @@ export class CheckIndex implements CheckPicture {
   }
   get machineChecks(): MachineChecksView {
     return this.#machineChecks;
+  }
+  get topology(): TopologyView {
+    return this.#topology;
   }
   get machines(): Resource | undefined {
     return this.#machines;
@@ -147,6 +152,7 @@ export class CheckIndex implements CheckPicture {
     for (const [nodeName, lease] of other.#leases) this.replaceLease(nodeName, lease);
     this.#upgrade = other.#upgrade;
     this.#machineChecks = other.#machineChecks;
+    this.#topology = other.#topology;
     this.#machines = other.#machines;
     this.#isListed = other.#isListed;
     this.#hadDefault = other.#hadDefault;
@@ -250,10 +256,12 @@ export class CheckIndex implements CheckPicture {
 
   setMachineChecks(machineChecks: MachineChecksView): void {
     this.#machineChecks = machineChecks;
-    for (const { name, uid } of this.all()) {
-      this.#mark(`check/${name}`, "cluster");
-      this.#markNodesOf(name, uid);
-    }
+    this.#markAll();
+  }
+
+  setTopology(topology: TopologyView): void {
+    this.#topology = topology;
+    this.#markAll();
   }
 
   setMachines(machines: Resource | undefined): void {
@@ -318,6 +326,13 @@ export class CheckIndex implements CheckPicture {
       this.#markNodesOf(check.name, check.uid);
     }
     this.#mark("cluster");
+  }
+
+  #markAll(): void {
+    for (const { name, uid } of this.all()) {
+      this.#mark(`check/${name}`, "cluster");
+      this.#markNodesOf(name, uid);
+    }
   }
 
   #markNodesOf(checkName: string, uid: string | undefined): void {

@@ -8,6 +8,7 @@ import type {
   NodeLeaseView,
   RemediationView,
   TemplateView,
+  TopologyView,
   UpgradeView,
 } from "./check-views.ts";
 import type { ActionView, NodeView } from "./views.ts";
@@ -53,6 +54,7 @@ export type CheckPicture = {
   lease(nodeName: string): NodeLeaseView | undefined;
   readonly upgrade: UpgradeView;
   readonly machineChecks: MachineChecksView;
+  readonly topology: TopologyView;
   /** Where Cluster API's Machines are served; undefined: not in this cluster. */
   readonly machines: Resource | undefined;
   /** Whether the default check was made once, or needed none; undefined: that is not known yet. */

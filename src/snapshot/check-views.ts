@@ -125,6 +125,14 @@ export type MachineChecksView = {
   readonly failure?: string;
 };
 
+/** How OpenShift's control plane is laid out, where it says so; `failure`: that cannot be read, and why. */
+export type TopologyView = {
+  readonly controlPlane?: string;
+  /** It has not been listed yet. */
+  readonly isPending?: true;
+  readonly failure?: string;
+};
+
 /** Kind, namespace and name: what tells one remediation or template from all others. */
 export function keyOfKind({ apiVersion, kind }: KindName): string {
   return `${apiVersion} ${kind}`;

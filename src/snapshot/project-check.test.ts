@@ -3,7 +3,7 @@ import type { KubeObject } from "../api/meta.ts";
 import type { NodeHealthCheckSpec } from "../api/node-health-check.ts";
 import { parseTime } from "../api/time.ts";
 import { projectCheck, projectNodeLease, projectRemediation, projectTemplate } from "./project-check.ts";
-import { machineChecksOf, upgradeOf } from "./project-openshift.ts";
+import { machineChecksOf, topologyOf, upgradeOf } from "./project-openshift.ts";
 
 const made = "2026-01-01T00:00:00Z";
 const metadata = { name: "x", uid: "u", resourceVersion: "1", creationTimestamp: made, generation: 1 };
@@ -189,6 +189,18 @@ test("a cluster is being upgraded where a ClusterVersion progresses", () => {
   });
   expect(upgradeOf([version("True")]).progressing).toEqual([{ name: "version", message: "towards 4.20" }]);
   expect(upgradeOf([version("False")])).toEqual({ isOpenShift: true, progressing: [] });
+});
+
+test("of OpenShift's Infrastructures the one of the cluster says how its control plane is laid out", () => {
+  const infrastructure = (name: string, controlPlaneTopology?: string): KubeObject => ({
+    apiVersion: "config.openshift.io/v1",
+    kind: "Infrastructure",
+    metadata: { ...metadata, name },
+    status: { controlPlaneTopology },
+  });
+  const found = [infrastructure("another", "External"), infrastructure("cluster", "DualReplica")];
+  expect(topologyOf(found)).toEqual({ controlPlane: "DualReplica" });
+  expect(topologyOf([infrastructure("cluster"), infrastructure("another", "DualReplica")])).toEqual({});
 });
 
 test("of OpenShift's MachineHealthChecks those conflict that mind more than machines which their cloud takes back", () => {

@@ -1,8 +1,8 @@
-// From OpenShift's own objects to what is kept of them: whether the cluster is being upgraded, and who else checks the
-// health of its machines.
+// From OpenShift's own objects to what is kept of them: whether the cluster is being upgraded, who else checks the health
+// of its machines, and how its control plane is laid out.
 
 import type { KubeObject } from "../api/meta.ts";
-import type { MachineChecksView, UpgradeView } from "./check-views.ts";
+import type { MachineChecksView, TopologyView, UpgradeView } from "./check-views.ts";
 import { conditionsOf } from "./project-meta.ts";
 import { fields, word } from "./raw.ts";
 
@@ -38,6 +38,15 @@ function mindsTerminating(raw: KubeObject): boolean {
   const types = Array.isArray(conditions) ? conditions.map(one => word(fields(one)["type"])) : [];
   return types.length === 1 && types[0] === terminatingCondition;
 }
+
+/** Of Infrastructures, of which one has a meaning. */
+export function topologyOf(infrastructures: readonly KubeObject[]): TopologyView {
+  const cluster = infrastructures.find(({ metadata }) => metadata.name === "cluster");
+  const controlPlane = word(fields(cluster?.["status"])["controlPlaneTopology"]);
+  return controlPlane ? { controlPlane } : noTopology;
+}
+
+export const noTopology: TopologyView = {};
 
 /** Of a node whose cloud is about to take its machine back. */
 export const terminatingCondition = "Terminating";

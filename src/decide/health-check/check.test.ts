@@ -1,4 +1,4 @@
-import type { MachineChecksView } from "../../snapshot/check-views.ts";
+import type { MachineChecksView, TopologyView } from "../../snapshot/check-views.ts";
 import { noMachineChecks } from "../../snapshot/project-openshift.ts";
 import { describe, expect, test } from "vitest";
 import { aCondition, aNode, at, t0 } from "../../../test/builders.ts";
@@ -328,7 +328,9 @@ describe("a storm", () => {
   });
 
   test("is not told of where no cooldown is asked for", () => {
-    expect(conditionOf({ nodes: someNodes(7, 6) }, "StormActive")).toBeUndefined();
+    const nodes = someNodes(7, 6);
+    expect(conditionOf({ nodes }, "StormActive")).toBeUndefined();
+    expect(decide({ nodes }).notices.filter(({ reason }) => reason.startsWith("Storm"))).toEqual([]);
   });
 });
 
@@ -466,6 +468,32 @@ describe("what disables a check", () => {
     test("that cannot be read; such that are not listed yet are no news", () => {
       expect(found({ ...noMachineChecks, failure: "no leave" })).toMatchObject({ reason });
       expect(found({ ...noMachineChecks, isPending: true })?.reason).toBe("RemediationTemplatePending");
+    });
+  });
+
+  describe("the layout of OpenShift's control plane", () => {
+    const found = (view: TopologyView) => {
+      const context = aCheckContext({ checks: [web], nodes: someNodes(3, 1) });
+      context.checks.setTopology(view);
+      return disablingOf(web, context);
+    };
+    const reason = "UnsupportedControlPlaneTopology";
+
+    test.each(["HighlyAvailable", "HighlyAvailableArbiter", "SingleReplica", "External"])("not as %s", controlPlane => {
+      expect(found({ controlPlane })).toBeUndefined();
+    });
+
+    test("as one whose nodes fence each other, or that nobody knows", () => {
+      expect(found({ controlPlane: "DualReplica" })).toMatchObject({
+        reason,
+        message: expect.stringContaining("DualReplica") as string,
+      });
+      expect(found({ failure: "no leave" })).toMatchObject({ reason });
+    });
+
+    test("that is not listed yet is no news; where nothing is said of it there is none", () => {
+      expect(found({ isPending: true })?.reason).toBe("RemediationTemplatePending");
+      expect(found({})).toBeUndefined();
     });
   });
 

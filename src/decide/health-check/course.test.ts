@@ -266,6 +266,31 @@ describe("escalation", () => {
     expect(commandsOf(decide(world(remediations, { nodes, now: at("63m") })), "create-remediation").length).toBe(1);
   });
 
+  test("a step whose object somebody removed is not begun again beside a later one that runs", () => {
+    const runs = step("Reboot", { createdAt: at("58m") });
+    const found = decide(world([runs], { leases: [aLease("n0", { renewedAt: at("50m") })] }));
+    expect(commandsOf(found, "create-remediation")).toEqual([]);
+    // It is the later one that is kept up.
+    expect(commandsOf(found, "take-node-lease")).toHaveLength(1);
+    const adopted = Object.fromEntries(Object.entries(runs).filter(([key]) => key !== "madeUnder"));
+    expect(commandsOf(decide(world([adopted as RemediationView])), "create-remediation")).toEqual([]);
+    const over = { ...runs, timedOut: formatTime(at("59m")) };
+    const again = commandsOf(decide(world([over])), "create-remediation");
+    expect(again.map(({ manifest }) => manifest.kind)).toEqual(["FenceRemediation"]);
+  });
+
+  test("of a check that names none by now nothing was tried in vain: what was made stays, under its lease", () => {
+    const none = {
+      ...escalating,
+      steps: [],
+      invalid: "spec: set either remediationTemplate or escalatingRemediations",
+    };
+    const found = decide(world([step("Fence", { createdAt: at("58m") })], { checks: [none], actions: [] }));
+    expect(found.refusals.map(({ code }) => code)).toEqual(["check-disabled"]);
+    expect(found.notices.map(({ reason }) => reason)).not.toContain("NoTemplateLeft");
+    expect(found.commands).toEqual([]);
+  });
+
   test("after the last one nothing is left, and that is said", () => {
     const over = { createdAt: t0, timedOut: formatTime(at("20m")) };
     const found = decide(world([step("Fence", over), step("Reboot", over), step("Wipe", over)]));
@@ -496,6 +521,10 @@ describe("escalation", () => {
     const early = decide(world(remediations, { leases: [lease], now: at("1h") - 1 }));
     expect(commandsOf(early, "take-node-lease")).toEqual([]);
     expect(early.wakeAt).toBe(at("1h"));
+    // Also while the node has another unhealthy condition that is not due yet.
+    const nodes = [aNode("n0", { ready: "Unknown", since: at("58m") }), aNode("b"), aNode("c")];
+    const soon = decide(world(remediations, { leases: [lease], nodes, now: at("1h") }));
+    expect(commandsOf(soon, "take-node-lease")).toHaveLength(1);
   });
 });
 

@@ -3,7 +3,7 @@
 
 import { timedOutKey } from "../../api/node-health-check-contract.ts";
 import { formatTime, hourMs, type Instant, minuteMs } from "../../api/time.ts";
-import type { RemediationView, StepView } from "../../snapshot/check-views.ts";
+import type { CheckView, RemediationView, StepView } from "../../snapshot/check-views.ts";
 import { type Context, nothing, type Decision, together } from "../decision.ts";
 import { laneOfRemediation } from "../lane.ts";
 import { dryRunCode, dryRunWord } from "../dry-run.ts";
@@ -13,7 +13,7 @@ import { hasStarted, sayWait, startHold } from "../start-hold.ts";
 import { nextOf } from "../termination-step.ts";
 import { nodeGoing, proposalOf, refused, stepHold } from "./ask.ts";
 import { failedWrite } from "./failed-write.ts";
-import { edited, isGoingOn, isMadeUnderAnother } from "./holds.ts";
+import { edited, isGoingOn, isMadeUnderAnother, isUnderAnother } from "./holds.ts";
 import { giveBack, heldByAnother, renewal, takeLease } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
 import { isUnhealthy } from "./node-health.ts";
@@ -34,26 +34,35 @@ export function carryOn(patient: Patient, context: Context): Decision {
     ...endings(patient, progress).map(one => timeOut(one, patient, context)),
     aged(patient, context),
   ]);
+  const kept = keptUp(patient, current, context);
   // Another unhealthy condition that has not lasted long enough yet: what runs is left alone, and nothing is added.
-  if (!isUnhealthy(health, context.now)) return { ...ended, wakeAt: earliest(ended.wakeAt, health.dueAt) };
+  if (!isUnhealthy(health, context.now)) return together([ended, kept, { ...nothing, wakeAt: health.dueAt }]);
+  // It cannot be understood, which it says itself: nothing was tried in vain.
+  if (patient.check.steps.length === 0) return ended;
   if (current === undefined) return together([ended, noneLeft(patient, context)]);
-  if (current.made !== undefined)
-    return together([ended, keepUp(patient, { ...current, made: current.made }, context)]);
+  if (current.made !== undefined) return together([ended, kept]);
   if (ended.commands.length > 0) return ended;
-  return together([ended, begin(patient, current.step, context)]);
+  return together([ended, kept, begin(patient, current.step, context)]);
 }
 
 type Progress = { readonly step: StepView; readonly made: RemediationView | undefined };
 type Ending = { readonly step: StepTime; readonly made: RemediationView | undefined };
-type Running = { readonly step: StepView; readonly made: RemediationView };
+type Running = { readonly step: StepTime; readonly made: RemediationView };
 
 /** Each step with what was made for it, and the one whose turn it is. */
 function progressOf({ check, remediations }: Pick<Patient, "check" | "remediations">, context: Context) {
   const progress = check.steps.map((step): Progress => {
     return { step, made: remediations.find(one => isMadeBy(step, one)) };
   });
-  const current = progress.find(({ step, made }) => made === undefined || !isOver(made, step, context));
-  return { progress, current };
+  const isRunning = ({ step, made }: Progress) => made !== undefined && !isOver(made, step, context);
+  // Those before it stay behind it, also where somebody has removed what was made for them.
+  const running = progress.find(one => isRunning(one) && isAsWritten(one, check));
+  return { progress, current: running ?? progress.find(one => one.made === undefined || isRunning(one)) };
+}
+
+/** Not before an edit, which may have put a step before it. */
+function isAsWritten({ made }: Progress, { madeUnder }: CheckView): boolean {
+  return made?.madeUnder === undefined || made.madeUnder === madeUnder;
 }
 
 /** All that may have had its time: of the steps, and of templates that the check no longer names. */
@@ -111,6 +120,8 @@ const patienceMs = 10 * minuteMs;
 export function leftAfterSteps(patient: Patient, context: Context): Objection | undefined {
   const { progress, current } = progressOf(patient, context);
   if (patient.remediations.length === 0 || current === undefined || current.made !== undefined) return undefined;
+  // Its own time ends it, and nobody else begins beside it.
+  if (isMadeUnderAnother(patient.check, patient.node.name, context)) return undefined;
   const held = stepHold(patient, current.step, context);
   if (held?.code === "left-to-repair") return held;
   // One that has not begun ends by the ledger's own rule.
@@ -154,6 +165,18 @@ function noneLeft(patient: Patient, context: Context): Decision {
     ...letGo(patient, spent, context),
     notices: [checkNotice(patient.check, { type: "Warning", reason: "NoTemplateLeft", message })],
   };
+}
+
+/** What runs, also if it was made before an edit and its step is no longer the one whose turn it is. */
+function keptUp(patient: Patient, current: Progress | undefined, context: Context): Decision {
+  if (current?.made !== undefined) return keepUp(patient, { ...current, made: current.made }, context);
+  const { check, remediations } = patient;
+  // Nobody works under the lease of one that has done what it could.
+  const isDone = ({ deletingSince, succeeded }: RemediationView) =>
+    deletingSince !== undefined || succeeded?.status === "True";
+  const made = remediations.find(one => isUnderAnother(one, check, context) && !isDone(one));
+  const step = made && stepOf(made, check);
+  return made === undefined || step === undefined ? nothing : keepUp(patient, { step, made }, context);
 }
 
 /** It runs: the lease is kept for as long. */
@@ -247,8 +270,4 @@ function planHold(patient: Patient, plan: Plan | undefined, context: Context): O
   if (failure === undefined || failure.retryAt <= context.now) return undefined;
   const message = `${kind} ${metadata.name} could not be created: ${failure.message}`;
   return { code: "create-failed", message, until: failure.retryAt, liftedBy: "an answer of the server" };
-}
-
-function earliest(a: Instant | undefined, b: Instant | undefined): Instant | undefined {
-  return a === undefined || (b !== undefined && b < a) ? b : a;
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aCondition, at } from "../../../test/builders.ts";
 import {
   aCheck,
+  aCheckContext,
   aLease,
   aRemediation,
   aTemplate,
@@ -15,6 +16,7 @@ import {
 import { formatTime } from "../../api/time.ts";
 import type { RemediationView } from "../../snapshot/check-views.ts";
 import type { Decision } from "../decision.ts";
+import { edited } from "./holds.ts";
 
 describe("a check that is edited while a node is unhealthy", () => {
   const before = aCheck("web", { spec: { remediationTemplate: templateRef("fence") } });
@@ -53,10 +55,34 @@ describe("a check that is edited while a node is unhealthy", () => {
 
   test("while it runs, a step that is put before it is not begun and the node is not let go", () => {
     const spec = { escalatingRemediations: escalatingRemediations.map(step => ({ ...step, order: 1 - step.order })) };
-    const edited = aCheck("web", { spec: { ...spec, selector: { matchLabels: { no: "node" } } } });
-    const found = decide(world({ createdAt: at("59m") }, { checks: [edited], actions: [running(edited)] }));
+    const other = aCheck("web", { spec: { ...spec, selector: { matchLabels: { no: "node" } } } });
+    const found = decide(world({ createdAt: at("59m") }, { checks: [other], actions: [running(other)] }));
     expect(found.refusals.map(({ code }) => code)).toEqual(["edited-while-remediating"]);
     expect(commandsOf(found, "delete-remediation")).toEqual([]);
+  });
+
+  test("while its second step runs, one that is put between them is not begun beside it", () => {
+    const [first, second] = escalatingRemediations;
+    const wipe = { remediationTemplate: templateRef("wipe", "WipeRemediationTemplate"), order: 5, timeout: "5m" };
+    const steps = [first, wipe, { ...second, order: 9 }] as typeof escalatingRemediations;
+    const other = aCheck("web", { spec: { escalatingRemediations: steps }, generation: 3 });
+    const runs = { kind: "RebootRemediation", templateName: "reboot", createdAt: at("59m") };
+    const found = decide({
+      checks: [other],
+      templates: [...templates, aTemplate("wipe", { kind: "WipeRemediationTemplate" })],
+      remediations: [aRemediation({ of: after, on: "n0", ...failed }), aRemediation({ of: after, on: "n0", ...runs })],
+      actions: [running(other)],
+      leases: [aLease("n0")],
+    });
+    expect(found.refusals.map(({ code }) => code)).toEqual(["edited-while-remediating"]);
+    expect(commandsOf(found, "create-remediation")).toEqual([]);
+  });
+
+  test("holds no other start once what was made before has succeeded and its step is still there", () => {
+    const held = (more: Partial<RemediationView>) =>
+      edited(after, aCheckContext(world({ createdAt: at("59m"), ...more })));
+    expect(held({})?.code).toBe("edited-while-remediating");
+    expect(held({ succeeded: aCondition("Succeeded", "True") })).toBeUndefined();
   });
 
   describe("and names the template of what runs no longer", () => {
@@ -80,6 +106,18 @@ describe("a check that is edited while a node is unhealthy", () => {
       expect(codesOf(found({ succeeded }, at("60m") - 1))).toEqual(["edited-while-remediating"]);
       expect(codesOf(found({ succeeded }))).toEqual([]);
       expect(codesOf(found({ succeeded: aCondition("Succeeded", "False") }))).toEqual([]);
+    });
+
+    test("the lease is kept for as long as it runs, for no step's time", () => {
+      const leases = (renewedAt: string) => ({ leases: [aLease("n0", { renewedAt: at(renewedAt) })] });
+      const kept = (renewedAt: string, more: Partial<RemediationView> = {}) => {
+        const rest = { checks: [other], actions: [running(other)], now: at("50m"), ...leases(renewedAt) };
+        return commandsOf(decide(world({ createdAt: at("30m"), ...more }, rest)), "take-node-lease");
+      };
+      expect(kept("44m")).toMatchObject([{ durationSeconds: 660 }]);
+      expect(kept("45m")).toEqual([]);
+      expect(kept("44m", { deletingSince: at("49m") })).toEqual([]);
+      expect(kept("44m", { timedOut: stamp })).toEqual([]);
     });
 
     test("one of ours has all the time it wants", () => {

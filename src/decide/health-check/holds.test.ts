@@ -67,6 +67,31 @@ describe("the gate", () => {
     expect(found.started).toEqual(["n0"]);
   });
 
+  describe("closed, what has begun is written down all the same:", () => {
+    const escalatingRemediations = ["Fence", "Reboot"].map((kind, order) => {
+      return {
+        order,
+        timeout: "5m",
+        remediationTemplate: templateRef(kind.toLowerCase(), `${kind}RemediationTemplate`),
+      };
+    });
+    const check = aCheck("web", { spec: { maxUnhealthy: 3, escalatingRemediations } });
+    const templates = [aTemplate(), aTemplate("reboot", { kind: "RebootRemediationTemplate" })];
+    const made = aRemediation({ of: check, on: "n0", createdAt: at("59m") });
+    const over = { ...made, timedOut: formatTime(at("59m")) };
+    const { madeUnder: _, ...byAnother } = over;
+
+    test.each([
+      { what: "what runs under the spec of before", one: { ...made, madeUnder: "before" }, started: ["n0"] },
+      { what: "what is over and has a step after it", one: over, started: ["n0"] },
+      { what: "so too where medik8s made it", one: byAnother, started: ["n0"] },
+      { what: "not a step that was added since", one: { ...over, madeUnder: "before" }, started: [] },
+    ])("$what", ({ one, started }) => {
+      const found = starts({ checks: [check], templates, nodes: someNodes(7, 4), remediations: [one] });
+      expect(found.started).toEqual(started);
+    });
+  });
+
   test("counts nodes that will be unhealthy soon", () => {
     const fresh = { ready: "False" as const, since: at("1h") };
     const nodes = [...someNodes(4, 1), aNode("x", fresh), aNode("y", fresh), aNode("z", fresh)];
@@ -228,6 +253,26 @@ describe("the control plane", () => {
     expect(found.refusals.map(({ subject, message }) => `${subject}: ${message}`)).toContainEqual(
       expect.stringMatching(/^node\/n1: 1 node is of the control plane .* \(n0\); at most 1 may be/),
     );
+  });
+
+  test("that one may be taken by another check: it lacks already", () => {
+    const [first, second] = [generous("a"), generous("b", templateRef("reboot", "RebootRemediationTemplate"))];
+    const timedOut = formatTime(at("30m"));
+    const spent = aRemediation({ of: first, on: "n0", isOfControlPlane: true, timedOut });
+    const templates = [aTemplate(), aTemplate("reboot", { kind: "RebootRemediationTemplate" })];
+    const found = starts({ checks: [first, second], nodes: masters(2), templates, remediations: [spent] });
+    expect(found.started).toEqual(["n0"]);
+  });
+
+  test("but not while a third one goes away", () => {
+    const [first, second] = [generous("a"), generous("b", templateRef("reboot", "RebootRemediationTemplate"))];
+    const timedOut = formatTime(at("30m"));
+    const spent = aRemediation({ of: first, on: "n0", isOfControlPlane: true, timedOut });
+    const templates = [aTemplate(), aTemplate("reboot", { kind: "RebootRemediationTemplate" })];
+    const actions = [anAction("repair-n2", { node: "n2", spec: { action: "Repair" } })];
+    const found = starts({ checks: [first, second], nodes: masters(3), templates, remediations: [spent], actions });
+    expect(found.started).toEqual([]);
+    expect(found.codes).toContain("cap-spent");
   });
 
   test("not while another of its nodes goes away for another reason", () => {

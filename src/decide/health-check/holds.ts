@@ -94,7 +94,7 @@ export function isMadeUnderAnother(check: CheckView, nodeName: string, context: 
   return context.picture.checks.remediationsOf(check, nodeName).some(one => isUnderAnother(one, check, context));
 }
 
-function isUnderAnother(one: RemediationView, check: CheckView, context: Context): boolean {
+export function isUnderAnother(one: RemediationView, check: CheckView, context: Context): boolean {
   if (one.madeUnder === undefined || one.madeUnder === check.madeUnder || !isAtWork(one)) return false;
   // It has done what it could: how long that is waited for is what its step says now, where it has one.
   if (check.steps.some(step => isMadeBy(step, one))) return one.succeeded?.status !== "True";
@@ -148,11 +148,11 @@ function etcdGuard(node: NodeView, { picture }: Context): Objection | undefined 
 
 /**
  * One node of the control plane at a time, over all checks and persons, and whoever takes one away; one on which all was
- * tried in vain is still lacking. None where nobody asks for one: in a burst of others all that goes away would be looked
- * through at each turn.
+ * tried in vain is still lacking, and may be taken up again as long as no other is. None where nobody asks for one: in a
+ * burst of others all that goes away would be looked through at each turn.
  */
 export function controlPlaneLimits(proposals: readonly Proposal[], context: Context): readonly Limit[] {
-  return proposals.some(proposal => isNewOnControlPlane(proposal, context)) ? [controlPlaneLimit(context)] : [];
+  return proposals.some(proposal => isForControlPlane(proposal, context)) ? [controlPlaneLimit(context)] : [];
 }
 
 function controlPlaneLimit(context: Context): Limit {
@@ -170,16 +170,22 @@ function controlPlaneLimit(context: Context): Limit {
     allowed: 1,
     counted: busy.size,
     frees: [],
-    applies: proposal => isNewOnControlPlane(proposal, context),
+    applies: proposal =>
+      isForControlPlane(proposal, context) &&
+      (isNewOnControlPlane(proposal, context) || [...busy].some(name => name !== proposal.node.name)),
   };
 }
 
+function isForControlPlane({ action, node }: Proposal, { picture }: Context): boolean {
+  const view = picture.nodeByUid(node.uid);
+  return action === "Remediation" && view !== undefined && isOfControlPlane(view);
+}
+
+/** One that has a remediation, also one that is over or another check's, is counted by it. */
 function isNewOnControlPlane(proposal: Proposal, context: Context): boolean {
-  const node = context.picture.nodeByUid(proposal.node.uid);
-  if (proposal.action !== "Remediation" || node === undefined || !isOfControlPlane(node)) return false;
+  const { name } = proposal.node;
   const { checks } = context.picture;
   const check = checkOf(proposal, context);
-  // One that has a remediation, also one that is over, is counted by it.
-  if (check !== undefined) return checks.remediationsOf(check, node.name).length === 0;
-  return checks.controlPlaneRemediations().every(({ nodeName }) => nodeName !== node.name);
+  if (check !== undefined && checks.remediationsOf(check, name).length > 0) return false;
+  return checks.controlPlaneRemediations().every(({ nodeName }) => nodeName !== name);
 }

@@ -31,7 +31,7 @@ export function heldByAnother({ node, check }: Case, { picture: { checks }, now 
 /** To hold it for this step. Undefined: it is held, and not so long that half its time is over. */
 export function takeLease(
   { node, check }: Case,
-  step: StepView,
+  step: Pick<StepView, "timeoutMs">,
   { picture: { checks }, now }: Context,
 ): { readonly takes?: LeaseTaking; readonly renewAt?: Instant } {
   const lease = checks.lease(node.name);

@@ -63,7 +63,8 @@ function decide(scene: Scene = {}) {
   });
   const pools = [aPool("web", { spec: { repair } })];
   const context = aCheckContext({ checks: [check], nodes, claims, pools, provider, ...world });
-  for (const kind of [`${by}Remediation`, `${by}RemediationTemplate`]) {
+  const remediators: readonly Remediator[] = ["Replace", "Reboot"];
+  for (const kind of remediators.flatMap(one => [`${one}Remediation`, `${one}RemediationTemplate`])) {
     const resource = { ...resourceOf(kind), namespaced: false };
     context.checks.setKind({ apiVersion, kind }, { state: "Served", resource });
   }
@@ -206,5 +207,38 @@ describe("karpenter.sh/do-not-repair", () => {
     });
     expect(decide(scene(until - 1))).toMatchObject({ refusals: [{ code: "do-not-repair", until }], wakeAt: until });
     expect(codes(scene(until))).toEqual([]);
+  });
+});
+
+describe("edited to one that is left to repair, while something of it runs", () => {
+  const remediationTemplate = { apiVersion, kind: "ReplaceRemediationTemplate", name: "ours" };
+  const edited = aCheck("web", { spec: { remediationTemplate }, generation: 2 });
+  const toldBy = (world: CheckWorld) =>
+    decide({ check: edited, world }).commands.map(command =>
+      command.kind === "update-action" ? `${command.kind} ${command.progress?.phase ?? ""}` : command.kind,
+    );
+
+  test.each([true, false])("that is not given up for it, known to the ledger: %s", isInLedger => {
+    const before = aCheck("web", { spec: { remediationTemplate: templateRef("fence") } });
+    const remediations = [aRemediation({ of: before, on: "n0", createdAt: at("58m") })];
+    const actions = isInLedger ? [running(edited)] : [];
+    const commands = toldBy({ remediations, actions, leases: [aLease("n0")], templates: [aTemplate()] });
+    expect(commands).not.toContain("release-node-lease");
+    expect(commands).not.toContain("update-action Failed");
+  });
+
+  test.each([true, false])("no lease is taken and given back for what is done, ours before: %s", hasLease => {
+    const done = aRemediation({
+      of: checkBy("Reboot", ["Ready"]),
+      on: "n0",
+      apiVersion,
+      kind: "RebootRemediation",
+      namespace: "",
+      templateName: "ours",
+      createdAt: at("45m"),
+      own: { spec: {}, status: {}, conditions: [] },
+      succeeded: aCondition("Succeeded", "True"),
+    });
+    expect(toldBy({ remediations: [done], leases: hasLease ? [aLease("n0")] : [] })).toEqual([]);
   });
 });

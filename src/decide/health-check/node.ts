@@ -22,9 +22,10 @@ import { giveBack } from "./lease.ts";
 import { isMadeBy } from "./manifest.ts";
 import { healthOf, isHealthy, isUnhealthy } from "./node-health.ts";
 import { forgetDelay, outlived, recover } from "./recovery.ts";
+import { endOfRemoved, hasteEnds } from "./removed.ts";
 import { endsAt, stepOf } from "./step-time.ts";
 import { sightOf } from "./templates.ts";
-import { checkNotice, type Patient } from "./words.ts";
+import { checkNotice, type Patient, wakesAt } from "./words.ts";
 
 export function decideCheckedNode(name: string, context: Context): Decision {
   const node = context.picture.node(name);
@@ -113,7 +114,8 @@ function decidePatient(patient: Patient, context: Context): Decision {
   }
   // Somebody removed it, or it is done: the entry ends, and what is still unhealthy then is asked for anew.
   if (action !== undefined && hasStarted(action) && remediations.length === 0) {
-    return keptInLedger(patient, action, { course: nothing, context });
+    const wakeAt = wakesAt(hasteEnds(action), context.now);
+    return { ...keptInLedger(patient, action, { course: nothing, context }), wakeAt };
   }
   const former = outlived(patient, context);
   if (former !== undefined) return former;
@@ -221,10 +223,8 @@ function progressOf(patient: Patient, action: ActionView, { course, context }: K
   const isBegun = hasStarted(action) || remediations.some(one => isGoingOn(one, check));
   if (remediations.length > 0 && isBegun) return running(patient, action, waitOf(patient, course, context));
   if (hasStarted(action)) {
-    const how = isWell
-      ? "is healthy again and its remediation is removed"
-      : "is unhealthy, and its remediation is gone";
-    return over(action, `Node ${node.name} ${how}.`, "Done");
+    const { outcome, phase } = endOfRemoved(node.name, isWell, now < hasteEnds(action));
+    return over(action, outcome, phase);
   }
   if (isUnhealthy(health, now) && isSelected) return undefined;
   return over(

@@ -135,6 +135,17 @@ describe("recovery", () => {
     expect(found.commands).toMatchObject([{ kind: "update-action", progress: { phase: "Done" } }]);
     expect(decide({ actions: [] }).proposals.length).toBe(1);
   });
+
+  test("one that goes as soon as it is made has failed, so that it is not made again and again at once", () => {
+    const entry = running(web);
+    const startedAt = formatTime(at("59m"));
+    const actions = [{ ...entry, status: { ...entry.status, startedAt } }];
+    const phaseAt = (now: Instant, sick = 1) =>
+      decide(world({ nodes: someNodes(3, sick), remediations: [], actions, now })).commands;
+    expect(phaseAt(at("60m") - 1)).toMatchObject([{ progress: { phase: "Failed" } }]);
+    expect(phaseAt(at("60m"))).toMatchObject([{ progress: { phase: "Done" } }]);
+    expect(phaseAt(at("60m") - 1, 0)).toMatchObject([{ progress: { phase: "Done" } }]);
+  });
 });
 
 describe("a check that is gone", () => {

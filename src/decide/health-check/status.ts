@@ -11,9 +11,10 @@ import { sameConditions, withCondition } from "../conditions.ts";
 import type { Context, ConditionChange, RemediationCommand } from "../decision.ts";
 import type { Objection } from "../safety.ts";
 import { isSpent } from "./course.ts";
+import type { Disabling } from "./disabling.ts";
 import { type Health, healthOf, isHealthy, isUnhealthy, wellSince } from "./node-health.ts";
 import { type Storm, stormConditions } from "./storm.ts";
-import type { Disabling, Sight } from "./templates.ts";
+import type { Sight } from "./templates.ts";
 
 type Status = Omit<NodeHealthCheckStatus, "conditions" | "lastUpdateTime" | "inFlightRemediations">;
 type Entry = NonNullable<NodeHealthCheckStatus["unhealthyNodes"]>[number];

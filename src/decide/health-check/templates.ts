@@ -6,20 +6,8 @@ import type { Resource } from "../../api/meta.ts";
 import { ownRemediationKinds } from "../../api/remediation.ts";
 import { type CheckView, keyOfKind, type KindName, type KindState, type StepView } from "../../snapshot/check-views.ts";
 import type { Context } from "../decision.ts";
-
-/** Reasons of the condition Disabled; medik8s' own where it has one. */
-export type Disabling = {
-  readonly reason:
-    | "RemediationTemplateNotFound"
-    | "RemediationTemplateInvalid"
-    | "RemediationTemplateForbidden"
-    | "RemediationTemplatePending"
-    | "RemediatorsOff"
-    | "ConflictingMachineHealthCheckDetected"
-    | "InvalidNodeHealthCheck";
-  readonly message: string;
-  readonly liftedBy: string;
-};
+import { type Disabling, pending } from "./disabling.ts";
+import { unfitOpenShift } from "./openshift.ts";
 
 /** Undefined: nothing disables it. */
 export function disablingOf(check: CheckView, context: Context): Disabling | undefined {
@@ -28,8 +16,8 @@ export function disablingOf(check: CheckView, context: Context): Disabling | und
     const message = `NodeHealthCheck ${name} cannot be understood: ${invalid}`;
     return { reason: "InvalidNodeHealthCheck", message, liftedBy: `mending NodeHealthCheck ${name}` };
   }
-  const conflict = machineCheckConflict(context);
-  if (conflict !== undefined) return conflict;
+  const unfit = unfitOpenShift(context);
+  if (unfit !== undefined) return unfit;
   // What is not there says nothing of itself: all of them are looked for first.
   const found = firstOf(steps, step => stepProblem(step, context));
   return found ?? firstOf(steps, step => multiplicity(step, check, context));
@@ -41,22 +29,6 @@ function firstOf(steps: readonly StepView[], judge: (step: StepView) => Disablin
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-/** Two that look after the same machines would each take what the other has just brought back. */
-function machineCheckConflict({ picture: { checks } }: Context): Disabling | undefined {
-  const { conflicting, isPending, failure } = checks.machineChecks;
-  const reason = "ConflictingMachineHealthCheckDetected";
-  if (isPending) return pending("MachineHealthChecks of OpenShift have not been listed yet.");
-  if (failure !== undefined) {
-    const message = `Whether OpenShift checks the health of machines cannot be told: ${failure}`;
-    return { reason, message, liftedBy: "leave to read MachineHealthChecks" };
-  }
-  const [first, ...more] = conflicting;
-  if (first === undefined) return undefined;
-  const others = more.length === 0 ? "" : ` and ${more.length} more`;
-  const message = `OpenShift's MachineHealthCheck ${first}${others} looks after machines, too.`;
-  return { reason, message, liftedBy: `deleting MachineHealthCheck ${first}${others}` };
 }
 
 function stepProblem({ template }: StepView, context: Context): Disabling | undefined {
@@ -121,10 +93,6 @@ function kindProblem({ apiVersion, kind }: KindName, state: KindState): Disablin
     case "Forbidden":
       return forbidden(apiVersion, state.verb, state.resource);
   }
-}
-
-function pending(message: string): Disabling {
-  return { reason: "RemediationTemplatePending", message, liftedBy: "the answer of the server" };
 }
 
 function forbidden(apiVersion: string, verb: string, resource: Resource): Disabling {

@@ -234,6 +234,17 @@ describe.skipIf(isMissing)("health checks on a real control plane", () => {
     });
   });
 
+  test("what `fettle install` prints is applied again without a conflict, and takes no right that was aggregated", async () => {
+    const rules = () =>
+      succeed(cluster.plane, ["get", "clusterrole", "fettle-ext-remediation", "-o=jsonpath={.rules}"]);
+    const before = await rules();
+    expect(before).toContain(secretives.plural);
+    const items = cluster.objects.filter(({ kind }) => kind !== "Deployment");
+    const list = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+    await succeed(cluster.plane, ["apply", "--server-side", "-f", "-"], list);
+    expect(await rules()).toBe(before);
+  });
+
   test("nothing else was forbidden, and no event was answered with a list", async () => {
     const own = (await cluster.requests()).filter(({ user }) => user === controllerUser);
     const refused = own.filter(({ code }) => code === 401 || code === 403);

@@ -12,7 +12,15 @@ import { Stage, type World } from "../../spine/world.ts";
 import { wideCaps } from "../repair/sick.ts";
 import { established } from "../established.ts";
 import { controllerUser, type Installed, installed, isMissing, succeed } from "../spine/installed.ts";
-import { clusterVersionKind, clusterVersions, machineChecks, machineKinds, machines } from "./openshift.ts";
+import {
+  clusterVersionKind,
+  clusterVersions,
+  infrastructureKind,
+  infrastructures,
+  machineChecks,
+  machineKinds,
+  machines,
+} from "./openshift.ts";
 import { aStranger, type Stranger } from "./stranger.ts";
 import { conditionOf, type Status, Ward } from "./ward.ts";
 
@@ -149,6 +157,29 @@ describe.skipIf(isMissing)("health checks on OpenShift", () => {
     await world.until(`${code} of node ${node}`, async () =>
       controller.lines.some(line => line.includes(`node/${node}`) && line.includes(code)) ? true : undefined,
     );
+  }
+
+  test("where the nodes of the control plane fence each other a check is disabled, and else is not", async () => {
+    const { ward, sick } = await aWard("laid-out");
+    await serve(infrastructureKind);
+    await ward.create(infrastructures, { metadata: { name: "cluster" }, spec: {} });
+    await laidOut("DualReplica");
+    const told = (one: Status) => conditionOf(one, "Disabled")?.reason === "UnsupportedControlPlaneTopology";
+    await ward.status("of a topology that is not supported", told);
+    await ward.sicken(sick);
+    await ward.status("one unhealthy", ({ unhealthyNodes = [] }) => unhealthyNodes.length === 1);
+    await world.pass(1);
+    expect(await ward.remediations()).toEqual([]);
+    await laidOut("HighlyAvailable");
+    await ward.remediation("idle");
+    await ward.heal(sick);
+    await ward.noneLeft();
+    await unserve(infrastructureKind);
+  });
+
+  async function laidOut(controlPlaneTopology: string): Promise<void> {
+    const body = { type: "merge", body: { status: { controlPlaneTopology } } } as const;
+    await cluster.api.patch(infrastructures, { name: "cluster" }, body, { subresource: "status" });
   }
 
   test("nothing that the controller wanted was forbidden", async () => {

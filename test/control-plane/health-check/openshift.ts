@@ -1,5 +1,5 @@
 // What OpenShift brings to a cluster that health checks must heed, as kinds of the shapes that it has there: the version
-// of the cluster, Machines, and its own checks of them. Nobody serves them here; the test says what they say.
+// of the cluster, how it is laid out, Machines, and its own checks of them. Nobody serves them here; the test says what they say.
 
 import type { Resource } from "../../../src/api/meta.ts";
 import { definitionOf } from "../../definition-of.ts";
@@ -11,6 +11,7 @@ export const clusterVersions: Resource = {
   kind: "ClusterVersion",
   namespaced: false,
 };
+export const infrastructures: Resource = { ...clusterVersions, plural: "infrastructures", kind: "Infrastructure" };
 export const machines: Resource = {
   group: "machine.openshift.io",
   version: "v1beta1",
@@ -43,6 +44,13 @@ const clusterVersion = struct(
   },
   ["spec"],
 );
+const infrastructure = struct(
+  {
+    spec: struct({ platformSpec: anything }),
+    status: struct({ infrastructureName: text, controlPlaneTopology: text, infrastructureTopology: text }),
+  },
+  ["spec"],
+);
 const machine = struct({
   spec: struct({ providerID: text, providerSpec: anything }),
   status: struct({ nodeRef: anything, phase: text, conditions: list(condition) }),
@@ -67,4 +75,5 @@ const machineCheck = struct({
 });
 
 export const clusterVersionKind = definitionOf(clusterVersions, clusterVersion);
+export const infrastructureKind = definitionOf(infrastructures, infrastructure);
 export const machineKinds = [definitionOf(machines, machine), definitionOf(machineChecks, machineCheck)];
