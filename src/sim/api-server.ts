@@ -27,6 +27,7 @@ import { badRequest, noSuchResource, verbNotAllowed } from "./refusal.ts";
 import type { ApiRequest, ApiResponse } from "./request.ts";
 import { selectionOf } from "./selection.ts";
 import { collectionOf, ServedKinds } from "./served-kinds.ts";
+import { Siblings } from "./siblings.ts";
 import { Store, type StoreOptions } from "./store.ts";
 import type { StoredObject } from "./stored.ts";
 import { handleSubresource } from "./subresources.ts";
@@ -57,7 +58,7 @@ export class ApiServer {
     for (const kind of this.kinds.all()) {
       if (kind.indexedField !== undefined) collectionOf(this.store, kind).indexBy(kind.indexedField);
     }
-    this.#backend = { store: this.store, kinds: this.kinds, clock, random };
+    this.#backend = { store: this.store, kinds: this.kinds, clock, random, siblings: new Siblings() };
     this.#bookmarks = new Bookmarks(clock, this.store);
     new CrdController(this.#backend).start();
     new EventExpiry(this.#backend).start();

@@ -6,10 +6,11 @@ import type { Cluster, ServedKind } from "./kind.ts";
 import type { Random } from "./random.ts";
 import { notFound } from "./refusal.ts";
 import { collectionOf, presented, resourceName, type ServedKinds, toStored } from "./served-kinds.ts";
+import type { Siblings } from "./siblings.ts";
 import { keyOf, type Store } from "./store.ts";
 import type { StoredObject, Texts } from "./stored.ts";
 
-export type Backend = { store: Store; kinds: ServedKinds; clock: Clock; random: Random };
+export type Backend = { store: Store; kinds: ServedKinds; clock: Clock; random: Random; siblings: Siblings };
 
 /** One object that a request names. */
 export type Target = { kind: ServedKind; namespace: string | undefined; name: string };

@@ -102,8 +102,8 @@ function isKept(
 ): boolean {
   if (identity.has(field)) return false;
   const part = existing[field];
-  if (field === "metadata") return asked[field] === part;
-  if (rules.decode !== undefined) return deepEqual(asked[field], part);
+  // No schema says how metadata is read. A patch that names the uid it means has it copied, and nothing of it changed.
+  if (field === "metadata" || rules.decode !== undefined) return deepEqual(asked[field], part);
   return asked[field] === part && typeof part === "object" && part !== null && schemaByPart.get(part) === schema;
 }
 

@@ -279,6 +279,20 @@ describe("update", () => {
 });
 
 describe("patch", () => {
+  test("that only names the object which it means leaves all of its metadata as it is", () => {
+    const box = new Box();
+    const pods = { resource: "pods", namespace: "default" };
+    const { metadata } = box.create(pods, pod("a", { labels: { app: "web" }, annotations: { note: "x" } }));
+    const body = { metadata: { uid: metadata.uid, labels: { app: "web" } }, status: { phase: "Running" } };
+    const status = { ...pods, name: "a", subresource: "status" };
+    const { metadata: after } = box.object("patch", status, { body, patchType: "strategic" });
+    expect(after.resourceVersion).not.toBe(metadata.resourceVersion);
+    expect(after).toEqual({ ...metadata, resourceVersion: after.resourceVersion });
+    expect(after.labels).toBe(metadata.labels);
+    const stale = { ...body, metadata: { resourceVersion: metadata.resourceVersion } };
+    expect(box.status("patch", status, { body: stale, patchType: "strategic" }).code).toBe(409);
+  });
+
   const cases: [PatchType, unknown][] = [
     ["merge", { data: { k: "2" } }],
     ["strategic", { data: { k: "2" } }],

@@ -57,6 +57,7 @@ export function create(
   const named = { kind, namespace, name };
   const existing = find(backend, named);
   if (existing !== undefined) throw taken(kind, existing.object, base);
+  if (!dryRun) backend.siblings.share(object);
   return save(backend, named, object, dryRun);
 }
 

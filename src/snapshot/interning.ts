@@ -1,6 +1,7 @@
 // One copy of what thousands of pods have in common: names of nodes and namespaces, sets of labels, what they ask
 // of a node.
 
+import { isEqual } from "../api/schema/correlate.ts";
 import type { Labels } from "../api/selector.ts";
 import type { PodNeeds } from "./pod-needs.ts";
 
@@ -16,12 +17,13 @@ export class Interning {
     return value === undefined ? value : (once(this.#texts, value, value) as T);
   }
 
-  labels(labels: Labels): Labels {
-    return once(this.#labels, JSON.stringify(labels), labels);
+  /** `known`: what was kept of the object so far. Nearly always it is the same, and to compare is less than to write out. */
+  labels(labels: Labels, known?: Labels): Labels {
+    return isEqual(known, labels) ? (known as Labels) : once(this.#labels, JSON.stringify(labels), labels);
   }
 
-  needs(needs: PodNeeds): PodNeeds {
-    return once(this.#needs, JSON.stringify(needs), needs);
+  needs(needs: PodNeeds, known?: PodNeeds): PodNeeds {
+    return isEqual(known, needs) ? (known as PodNeeds) : once(this.#needs, JSON.stringify(needs), needs);
   }
 }
 

@@ -19,11 +19,11 @@ const deletionCostKey = "controller.kubernetes.io/pod-deletion-cost";
 const noVolumeClaims: readonly string[] = [];
 
 export function projectPod(raw: KubeObject, previous: PodView | undefined, interning: Interning): PodView {
-  const view = podView(raw, interning);
+  const view = podView(raw, previous, interning);
   return previous !== undefined && looksLike(previous, view) ? previous : view;
 }
 
-function podView(raw: KubeObject, interning: Interning): PodView {
+function podView(raw: KubeObject, known: PodView | undefined, interning: Interning): PodView {
   const { metadata } = raw;
   const spec = fields(raw["spec"]);
   const status = fields(raw["status"]);
@@ -42,9 +42,9 @@ function podView(raw: KubeObject, interning: Interning): PodView {
     tier: tierOf(spec, owner?.kind),
     isStatic: owner?.kind === "Node" || Object.hasOwn(annotations, mirrorKey),
     toleratesDisruption: items(spec["tolerations"]).some(toleratesDisruption),
-    labels: interning.labels(texts(metadata.labels)),
+    labels: interning.labels(texts(metadata.labels), known?.labels),
     volumeClaims: volumeClaimsOf(spec, metadata.name),
-    needs: interning.needs(podNeeds(spec, status)),
+    needs: interning.needs(podNeeds(spec, status), known?.needs),
     ...present({
       nodeName: interning.text(word(spec["nodeName"])),
       startedAt: time(status["startTime"]),

@@ -39,6 +39,7 @@ function listErrors(list: readonly unknown[], schema: Schema, old: unknown, path
 }
 
 function mapErrors(list: readonly unknown[], keys: readonly string[], path: string): FieldError[] {
+  if (keys.length === 1 && haveTextsApart(list, keys[0] ?? "")) return [];
   const odd = list.findIndex(item => item !== null && !isFields(item));
   if (odd >= 0) return [invalid(`${path}[${odd}]`, list[odd], "must be an object for an array of list-type map")];
   const keyed = list.map(item => {
@@ -46,6 +47,17 @@ function mapErrors(list: readonly unknown[], keys: readonly string[], path: stri
     return Object.fromEntries(keys.filter(key => Object.hasOwn(fields, key)).map(key => [key, fields[key]]));
   });
   return repeated(keyed).map(i => duplicate(`${path}[${i}]`, keyed[i]));
+}
+
+/** Whether each item has a text of its own under the key: nearly every list is so, and nothing is to be written out. */
+function haveTextsApart(list: readonly unknown[], key: string): boolean {
+  const texts = new Set<string>();
+  for (const item of list) {
+    const text = isFields(item) && Object.hasOwn(item, key) ? item[key] : undefined;
+    if (typeof text !== "string") return false;
+    texts.add(text);
+  }
+  return texts.size === list.length;
 }
 
 /** The place of each value's second appearance; the third and later are not reported again. */

@@ -32,9 +32,13 @@ export class JudgedRooms {
   }
 }
 
-/** The same for pods that ask for the same. */
-export function shapeOf({ pod }: Placed): string {
-  return JSON.stringify(pod.spec);
+const shapes = new WeakMap<Placed["pod"]["spec"], string>();
+
+/** The same for pods that ask for the same. Those of one controller have their spec in common, and it is read once. */
+export function shapeOf({ pod: { spec } }: Placed): string {
+  let shape = shapes.get(spec);
+  if (shape === undefined) shapes.set(spec, (shape = JSON.stringify(spec)));
+  return shape;
 }
 
 const unknown = Number.NaN;

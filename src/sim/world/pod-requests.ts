@@ -1,7 +1,8 @@
 // How much of a node a pod takes: requests of containers, init containers, sidecars and overhead, as kube-scheduler
 // 1.36 adds them up. Cpu in thousandths, everything else in whole units.
 
-import { milliValue, parseQuantity, wholeValue } from "../../api/quantity.ts";
+import { milliValue, parseQuantity, type Quantity, wholeValue } from "../../api/quantity.ts";
+import { remembered } from "../../api/remembered.ts";
 import type { Container, PodSpec } from "./objects.ts";
 
 export type Amounts = Map<string, number>;
@@ -46,9 +47,15 @@ function requestsOf({ resources }: Container): Amounts {
   return amountsOf(resources?.requests);
 }
 
-/** Something that is no quantity was refused by the server long ago. */
+const cpuOf = remembered(text => amount(text, milliValue));
+const wholeOf = remembered(text => amount(text, wholeValue));
+
 function amountOf(name: string, text: string): number {
+  return name === "cpu" ? cpuOf(text) : wholeOf(text);
+}
+
+/** Something that is no quantity was refused by the server long ago. */
+function amount(text: string, valueOf: (quantity: Quantity) => bigint): number {
   const parsed = parseQuantity(text);
-  if (!parsed.ok) return 0;
-  return Number(name === "cpu" ? milliValue(parsed.value) : wholeValue(parsed.value));
+  return parsed.ok ? Number(valueOf(parsed.value)) : 0;
 }

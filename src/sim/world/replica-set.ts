@@ -2,10 +2,11 @@
 // ranking (1.36). Pods that match its selector but are not its own are left alone.
 
 import { deepEqual } from "../json-value.ts";
-import { availableAt, conditionOf, isReady } from "./conditions.ts";
+import { conditionOf, isReady } from "./conditions.ts";
 import { isActive, isDeleting, type Pod, type ReplicaSet } from "./objects.ts";
 import type { Picture } from "./picture.ts";
-import { type Counts, count, noCounts, podOf } from "./pod-template.ts";
+import { podOf } from "./pod-template.ts";
+import { type Tally, tallyOf } from "./replica-set-tally.ts";
 import { type ControllerOptions, controllerWorker } from "./workload-controller.ts";
 import type { Worker } from "./worker.ts";
 
@@ -82,23 +83,6 @@ async function scale({ pods, podsByController }: Picture, replicaSet: ReplicaSet
   for (const pod of ranked(active).slice(0, Math.min(-missing, burst))) await pods.delete(pod);
 }
 
-type Tally = Counts & { activeCount: number; fullyLabelledCount: number; terminatingCount: number };
-
-/** All that is counted, in one look: every change of one pod is a look at all of them. */
-function tallyOf({ podsByController, clock }: Picture, { metadata, spec }: ReplicaSet): Tally {
-  const now = clock.now();
-  const labels = spec.template.metadata?.labels ?? {};
-  const tally = { ...noCounts, activeCount: 0, fullyLabelledCount: 0, terminatingCount: 0 };
-  for (const pod of podsByController.of(metadata.uid)) {
-    if (isDeleting(pod)) tally.terminatingCount++;
-    if (!isActive(pod)) continue;
-    tally.activeCount++;
-    if (isFullyLabelled(pod, labels)) tally.fullyLabelledCount++;
-    count(tally, availableAt(pod, spec.minReadySeconds ?? 0), now);
-  }
-  return tally;
-}
-
 function statusOf({ metadata, status: before }: ReplicaSet, tally: Tally): ReplicaSet["status"] {
   const { activeCount, fullyLabelledCount, readyCount, availableCount, terminatingCount } = tally;
   return {
@@ -110,11 +94,6 @@ function statusOf({ metadata, status: before }: ReplicaSet, tally: Tally): Repli
     ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }),
     ...(before.conditions && { conditions: before.conditions }),
   };
-}
-
-function isFullyLabelled({ metadata }: Pod, labels: Readonly<Record<string, string>>): boolean {
-  for (const key in labels) if (metadata.labels?.[key] !== labels[key]) return false;
-  return true;
 }
 
 const phaseRank = { Pending: 0, Unknown: 1, Running: 2, Succeeded: 2, Failed: 2 } as const;
