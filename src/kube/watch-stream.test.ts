@@ -73,6 +73,20 @@ describe("events", () => {
     expect(error).toBeUndefined();
   });
 
+  test("come whole but for the owners of their fields, and whole where these are not as they should be", async () => {
+    const seen: unknown[] = [];
+    const owned = (fieldsV1: object) => {
+      const managedFields = [{ manager: "m", fieldsType: "FieldsV1", fieldsV1 }];
+      return event("ADDED", "a", { metadata: { name: "a", resourceVersion: "1", managedFields }, spec: {} });
+    };
+    const { error } = await watched(stream(owned({ "f:spec": {} }), owned({ list: [{}], more: {} })), one =>
+      seen.push((one.object as KubeObject).metadata.managedFields),
+    );
+    expect(error).toBeUndefined();
+    const fieldsV1 = { list: [{}], more: {} };
+    expect(seen).toEqual([[], [{ manager: "m", fieldsType: "FieldsV1", fieldsV1 }]]);
+  });
+
   test("a burst of thousands is cut into slices without losing its order", async () => {
     const names = Array.from({ length: 20_000 }, (_, index) => `n${index}`);
     const { names: seen } = await watched(

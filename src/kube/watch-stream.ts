@@ -10,6 +10,7 @@ import { refusal, withoutSecrets } from "./answer.ts";
 import type { Dispatch } from "./connections.ts";
 import { DecodeError } from "./errors.ts";
 import { connectionError, type HttpRequest } from "./exchange.ts";
+import { withoutFieldOwners } from "./field-owners.ts";
 import { type LineSplitter, lineSplitter } from "./lines.ts";
 import { Trickle } from "./trickle.ts";
 
@@ -161,7 +162,7 @@ function isKeptAlive({ connection = "", "transfer-encoding": encoding = "" }: In
 }
 
 function decode<T>(line: string, secrets: readonly string[]): WatchEvent<T> {
-  const event = parse(line);
+  const event = parse(withoutFieldOwners(line)) ?? parse(line);
   if (typeof event !== "object" || event === null || !("type" in event) || !("object" in event)) {
     throw new DecodeError(`A line of the watch (${line.length} characters) is not an event.`);
   }
