@@ -18,8 +18,11 @@ FROM node:24-slim
 # Nothing is installed at run time, so that nothing that installs is left.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /opt/yarn*
 COPY --from=build /fettle /fettle
+# What is compiled is kept for whoever has compiled it.
+RUN install --directory --owner 65532 --group 65532 /fettle/dist/compiled
 ENV NODE_ENV=production
 EXPOSE 8080
 USER 65532:65532
+RUN ["node", "/fettle/bin/fettle.mjs", "--version"]
 ENTRYPOINT ["node", "/fettle/bin/fettle.mjs"]
 CMD ["run"]

@@ -9,7 +9,7 @@ import { type SimulatedNodeClassSpec, simulatedNodeClasses } from "../src/api/si
 import type { KubeApi } from "../src/control/ports.ts";
 import { addressOf, connectTo, install, ourDefinitions } from "../test/contract/backends.ts";
 import { type ControlPlane, controlPlane } from "../test/control-plane/start.ts";
-import { FettleProcess, writeKubeconfig } from "../test/spine/fettle-process.ts";
+import { buildFettle, FettleProcess, writeKubeconfig } from "../test/spine/fettle-process.ts";
 
 export const controllerUser = "fettle";
 const machinesUser = "machines";
@@ -30,6 +30,8 @@ export type Plane = {
 };
 
 export async function onPlane<T>(measure: (plane: Plane) => Promise<T>): Promise<T> {
+  // With what was compiled of it, as an image has it: else the start of the controller would be measured with that.
+  await buildFettle();
   const components = ["kube-controller-manager", "kube-scheduler"] as const;
   const plane = await controlPlane({ components, audit: true, users: [controllerUser, machinesUser] });
   const address = addressOf(plane);

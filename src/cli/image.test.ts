@@ -3,6 +3,7 @@
 
 import { execFile, spawnSync } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import module from "node:module";
 import { cp, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -84,6 +85,16 @@ test("what is packed runs alone: no sources, no node_modules", async () => {
     env: {},
   });
   expect(stdout).toBe(`${packed.version}\n`);
+  // Whoever starts it next finds what was compiled; Node 20 cannot keep it.
+  const kept = "enableCompileCache" in module ? ["compiled"] : [];
+  expect(await readdir(join(folder, "dist"))).toEqual([...kept, "fettle.mjs"]);
+});
+
+test("what is compiled is kept in the image by the user who runs it, in a folder that is theirs", () => {
+  const own = image.findIndex(line => line.startsWith("RUN install") && line.endsWith(" /fettle/dist/compiled"));
+  const user = image.findIndex(line => line.startsWith("USER "));
+  const started = image.findIndex(line => line.startsWith("RUN ") && line.includes("/fettle/bin/fettle.mjs"));
+  expect([own > 0, own < user, user < started]).toEqual([true, true, true]);
 });
 
 test.runIf(existsSync("/dev/full"))("a disk that is full is told in a sentence", () => {
