@@ -116,10 +116,17 @@ function inSlices(cluster: FragmentedCluster): { verdict: Verdict; longestMs: nu
 
 function questionOf(cluster: FragmentedCluster): Question {
   const machines = [...cluster.machineByName.values()];
-  const disturbance = machines.reduce((sum, { name }) => sum + 1 + cluster.podCountOn(name), 0);
+  const disturbanceOf = (name: string) => 1 + cluster.podCountOn(name);
+  const disturbance = machines.reduce((sum, { name }) => sum + disturbanceOf(name), 0);
   const terms = { isBalanced: false, minSavings: 0, atOnce: 1_000, price: cluster.price, disturbance };
   return {
-    candidates: machines.map(({ name, price }) => ({ name, price, pool: poolName, isSpot: false })),
+    candidates: machines.map(({ name, price }) => ({
+      name,
+      price,
+      pool: poolName,
+      isSpot: false,
+      disturbance: disturbanceOf(name),
+    })),
     termsByPool: new Map([[poolName, terms]]),
     targets: machines.map(({ name }) => name),
     spotToSpot: false,

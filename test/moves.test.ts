@@ -200,6 +200,18 @@ describe("a search for moves", () => {
     });
   });
 
+  test.each<[string, Partial<PodView>, string]>([
+    ["as most are", {}, "b"],
+    ["missed by much", { evictionCost: 10 }, "too little would be saved for 1 pod that has to move"],
+  ])("weighs a saving of a Balanced pool against a pod that is %s", async (_, more, told) => {
+    const world = new World({ disruption: { consolidationPolicy: "Balanced" } })
+      .node("a")
+      .node("b", { cpu: 8 })
+      .pods(running("x", "a", "1", more), running("y", "b", "5"));
+    await world.run();
+    expect(world.told("a")).toEqual({ a: told });
+  });
+
   test("plans a cheaper node where that is what its pods need, with a name that stays", async () => {
     const world = new World().node("a", { cpu: 8 }).pods(running("x", "a", "3"));
     await world.run();

@@ -26,11 +26,17 @@ const settled = worlds.map((problem): Problem => ({ ...problem, pods: [], upcomi
 /** A price for each of the nodes n0 … n4. */
 const prices = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 5, maxLength: 5 });
 
-function questionOf({ nodes }: Problem, priceByIndex: readonly number[]): Question {
+function questionOf({ nodes, bound }: Problem, priceByIndex: readonly number[]): Question {
   const known = nodes.filter(({ initialized }) => initialized !== false).map(({ node }) => node.metadata.name);
   const terms = { isBalanced: false, minSavings: 0, atOnce: 5, price: 100, disturbance: 100 };
   return {
-    candidates: known.map((name, index) => ({ name, pool: poolName, price: priceByIndex[index] ?? 1, isSpot: false })),
+    candidates: known.map((name, index) => ({
+      name,
+      pool: poolName,
+      price: priceByIndex[index] ?? 1,
+      isSpot: false,
+      disturbance: 1 + bound.filter(({ spec }) => spec.nodeName === name).length,
+    })),
     termsByPool: new Map([[poolName, terms]]),
     targets: known,
     spotToSpot: false,

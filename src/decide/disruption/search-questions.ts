@@ -14,7 +14,7 @@ import type { Effort } from "../packing/effort.ts";
 import { type Candidate, candidateOf, dueOf, needsMove, ownClaim, type Reason } from "./candidate.ts";
 import { idleAt } from "./clock.ts";
 import type * as Consolidation from "./consolidation/question.ts";
-import { isReschedulable } from "./reschedulable.ts";
+import { disturbanceOf } from "./disturbance.ts";
 import { isJudgedAgain, moveFor } from "./search-answers.ts";
 import type { Prices } from "./search-prices.ts";
 import { Unrest } from "./search-unrest.ts";
@@ -86,7 +86,7 @@ export function* gather(gathering: Gathering, effort: Effort): Generator<void, Q
     else {
       const price = prices.of(candidate.claim);
       if (price === undefined) unpriced.push(node);
-      else savers.push(saver(candidate, price));
+      else savers.push(saver(candidate, price, picture));
     }
   }
   due.sort((a, b) => a.reason.dueAt - b.reason.dueAt || (a.candidate.node.name < b.candidate.node.name ? -1 : 1));
@@ -123,8 +123,9 @@ function savesSoon({ node, reasons }: Candidate): Questions["soon"] {
   return reasons.flatMap(({ action, dueAt }) => (action === "Consolidation" ? { uid: node.uid, dueAt } : []));
 }
 
-function saver({ node, claim, pool }: Candidate, price: number): Consolidation.Candidate {
-  return { name: node.name, pool: pool.name, price, isSpot: claim.labels[capacityTypeKey] === "spot" };
+function saver({ node, claim, pool }: Candidate, price: number, picture: ClusterPicture): Consolidation.Candidate {
+  const isSpot = claim.labels[capacityTypeKey] === "spot";
+  return { name: node.name, pool: pool.name, price, isSpot, disturbance: disturbanceOf(node.name, picture) };
 }
 
 function addPlan(plans: Map<string, readonly ActionView[]>, action: ActionView): void {
@@ -160,8 +161,7 @@ class Totals {
     if (labels[initializedKey] === "true") total.initialized++;
     if (isReserved) return;
     total.price += prices.of(claim) ?? 0;
-    total.disturbance++;
-    for (const pod of picture.podsOn(name)) if (isReschedulable(pod)) total.disturbance++;
+    total.disturbance += disturbanceOf(name, picture);
   }
 
   terms(): ReadonlyMap<string, Consolidation.Terms> {

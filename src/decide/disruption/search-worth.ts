@@ -7,6 +7,7 @@ import type { ActionView, ClaimView } from "../../snapshot/views.ts";
 import { reasonsOf } from "../ledger.ts";
 import type * as Consolidation from "./consolidation/question.ts";
 import { refusedBy } from "./consolidation/terms.ts";
+import { disturbanceOf } from "./disturbance.ts";
 import type { Prices } from "./search-prices.ts";
 
 /** Of those that go and of what was launched for them. */
@@ -18,7 +19,7 @@ type Paid = {
   readonly unpriced: readonly string[];
 };
 
-type Market = { readonly picture: Pick<Picture, "claim">; readonly prices: Pick<Prices, "of"> };
+type Market = { readonly picture: Pick<Picture, "claim" | "podsOn">; readonly prices: Pick<Prices, "of"> };
 
 export function pricesOf(actions: readonly ActionView[], { picture, prices }: Market): Paid {
   const named = (names: Iterable<string>) => [...new Set(names)].flatMap(name => picture.claim(name) ?? []);
@@ -34,6 +35,7 @@ export function pricesOf(actions: readonly ActionView[], { picture, prices }: Ma
       pool: claim.pool ?? "",
       price: prices.of(claim) ?? 0,
       isSpot: claim.labels[capacityTypeKey] === "spot",
+      disturbance: disturbanceOf(spec.node.name, picture),
     })),
     before: sum(going.map(({ claim }) => claim)),
     after: sum(coming),

@@ -13,7 +13,10 @@ import { refusedBy } from "./terms.ts";
 
 const terms: Terms = { isBalanced: false, minSavings: 0, atOnce: 10, price: 100, disturbance: 100 };
 
-function candidate(name: string, price = 4, more: Partial<Candidate> = {}): Candidate {
+/** Disturbs as much as it has pods, unless it is said otherwise. */
+type Named = Omit<Candidate, "disturbance"> & Partial<Pick<Candidate, "disturbance">>;
+
+function candidate(name: string, price = 4, more: Partial<Candidate> = {}): Named {
   return { name, pool: "p", price, isSpot: false, ...more };
 }
 
@@ -25,11 +28,14 @@ function podsOn(node: string, ...cpus: readonly string[]) {
 const pool = aPool("p", { instanceTypes: [aType("two", { cpu: 2 }), aType("four"), aType("eight", { cpu: 8 })] });
 const nodes = ["a", "b", "c"].map(name => aNode(name));
 
-function asked(problem: Partial<Problem>, question: Partial<Question>): Verdict {
-  const candidates = ["a", "b", "c"].map(name => candidate(name));
+type Asked = Partial<Omit<Question, "candidates">> & { readonly candidates?: readonly Named[] };
+
+function asked(problem: Partial<Problem>, { candidates, ...question }: Asked): Verdict {
   const picture = pictureOf({ ...emptyProblem, pools: [pool], nodes, ...problem });
+  const podCountOn = (node: string) => (problem.bound ?? []).filter(({ spec }) => spec.nodeName === node).length;
+  const named = candidates ?? ["a", "b", "c"].map(name => candidate(name));
   const whole = {
-    candidates,
+    candidates: named.map(one => ({ disturbance: 1 + podCountOn(one.name), ...one })),
     termsByPool: new Map([["p", terms]]),
     targets: ["a", "b", "c"],
     spotToSpot: false,
@@ -471,6 +477,15 @@ describe("the terms of a pool", () => {
     podCount,
     price: { before, after },
   });
+  /** Whose pods all have to move. */
+  const disturbing = (disturbance: number, more: Partial<Candidate> = {}) => ({
+    name: "a",
+    pool: "p",
+    price: 4,
+    isSpot: false,
+    disturbance,
+    ...more,
+  });
   const under = (more: Partial<Terms>) => new Map([["p", { ...terms, ...more }]]);
 
   test.each([
@@ -486,7 +501,17 @@ describe("the terms of a pool", () => {
       "too little would be saved for 4 pods that have to move",
     ],
   ])("saving %s", (_, one, more, why) => {
-    expect(refusedBy(one, [candidate("a")], { termsByPool: under(more) })).toBe(why);
+    expect(refusedBy(one, [disturbing(1 + one.podCount)], { termsByPool: under(more) })).toBe(why);
+  });
+
+  test.each([
+    ["missed more than most", 4.5, "too little would be saved for 3 pods that have to move"],
+    ["missed less, though there are more of them", 4, undefined],
+  ])("are met in proportion to what is disturbed: pods that are %s", (_, disturbance, why) => {
+    const pods = disturbance > 4 ? 3 : 9;
+    expect(refusedBy(saving(4, 2, pods), [disturbing(disturbance)], { termsByPool: under({ isBalanced: true }) })).toBe(
+      why,
+    );
   });
 
   test("all pools that weigh savings must agree", () => {
@@ -496,7 +521,7 @@ describe("the terms of a pool", () => {
         ["p", one ?? terms],
         ["q", other ?? terms],
       ]);
-    const nodes = [candidate("a"), candidate("b", 4, { pool: "q" })];
+    const nodes = [disturbing(2), disturbing(2, { name: "b", pool: "q" })];
     expect(refusedBy(saving(8, 2, 2), nodes, { termsByPool: both() })).toBe(undefined);
     const why = "too little would be saved for 2 pods that have to move";
     expect(refusedBy(saving(8, 2, 2), nodes, { termsByPool: both(light, heavy) })).toBe(why);
@@ -504,7 +529,7 @@ describe("the terms of a pool", () => {
   });
 
   test("of which nothing is known to disturb are not met, and of which nothing costs are", () => {
-    const nodes = [candidate("a")];
+    const nodes = [disturbing(2)];
     expect(refusedBy(saving(4, 0, 1), nodes, { termsByPool: under({ isBalanced: true, disturbance: 0 }) })).toContain(
       "too little",
     );
@@ -525,7 +550,7 @@ describe("the terms of a pool", () => {
   });
 
   test("must be known", () => {
-    expect(refusedBy(saving(4, 0, 0), [candidate("a", 4, { pool: "q" })], { termsByPool: under({}) })).toBe(
+    expect(refusedBy(saving(4, 0, 0), [disturbing(1, { pool: "q" })], { termsByPool: under({}) })).toBe(
       "NodePool q is not there",
     );
   });

@@ -5,9 +5,10 @@ import { emptyProblem, type Problem } from "../../packing/problem.ts";
 import { aNode, aPod, aPool, aType } from "../../packing/test-worlds.ts";
 import { consolidate } from "./consolidate.ts";
 import { KnownStays } from "./known-stays.ts";
-import type { Question, Terms, Verdict } from "./question.ts";
+import type { Candidate, Question, Terms, Verdict } from "./question.ts";
 
 const terms: Terms = { isBalanced: false, minSavings: 0, atOnce: 10, price: 100, disturbance: 100 };
+const one: Candidate = { name: "a", pool: "p", price: 4, isSpot: false, disturbance: 2 };
 const types = [aType("two", { cpu: 2 }), aType("four"), aType("eight", { cpu: 8 })];
 const dearer = "nothing that is cheaper could take its pods";
 
@@ -37,7 +38,7 @@ class World {
   look(more: Partial<Question> = {}, isStopped = () => false): Verdict {
     const names = this.#names.filter(name => this.picture.hosts.indexByName.has(name));
     const question: Question = {
-      candidates: names.map(name => ({ name, pool: "p", price: 4, isSpot: false })),
+      candidates: names.map(name => ({ ...one, name })),
       termsByPool: new Map([["p", terms]]),
       targets: names,
       spotToSpot: false,
@@ -98,14 +99,15 @@ describe("who stayed", () => {
   });
 
   test.each<[string, Partial<Question>]>([
-    ["it costs otherwise", { candidates: [{ name: "a", pool: "p", price: 5, isSpot: false }] }],
-    ["it is of another pool", { candidates: [{ name: "a", pool: "q", price: 4, isSpot: false }] }],
-    ["it is spot", { candidates: [{ name: "a", pool: "p", price: 4, isSpot: true }] }],
+    ["it costs otherwise", { candidates: [{ ...one, price: 5 }] }],
+    ["it is of another pool", { candidates: [{ ...one, pool: "q" }] }],
+    ["it is spot", { candidates: [{ ...one, isSpot: true }] }],
+    ["its pods would be missed more", { candidates: [{ ...one, disturbance: 3 }] }],
     ["its pool wants another saving", { termsByPool: new Map([["p", { ...terms, minSavings: 0.1 }]]) }],
     ["its pool weighs savings", { termsByPool: new Map([["p", { ...terms, isBalanced: true }]]) }],
   ])("is judged again when %s", (_, more) => {
     const world = new World(full);
-    const candidates = [{ name: "a", pool: "p", price: 4, isSpot: false }];
+    const candidates = [one];
     world.look({ candidates, targets: [] });
     expect(world.look({ candidates, targets: [] }).judgedCount).toBe(0);
     expect(world.look({ candidates, targets: [], ...more }).judgedCount).toBe(1);
@@ -146,7 +148,7 @@ describe("who stayed", () => {
   test("is judged again when others that were to go do not, and leave it the room that was theirs", () => {
     const world = new World({ a: "1", b: "3", c: "1" }, { pools: [] });
     const isIn = (names: readonly string[]) => ({
-      candidates: names.map(name => ({ name, pool: "p", price: 4, isSpot: false })),
+      candidates: names.map(name => ({ ...one, name })),
       targets: ["b"],
     });
     expect(goneFrom(world.look(isIn(["a", "c"])))).toEqual(["a"]);

@@ -158,7 +158,8 @@ function isEach<T>(some: readonly T[], others: readonly T[]): boolean {
 }
 
 function isLike(one: Candidate, other: Candidate): boolean {
-  return one.pool === other.pool && one.price === other.price && one.isSpot === other.isSpot;
+  const isSame = one.price === other.price && one.disturbance === other.disturbance;
+  return isSame && one.pool === other.pool && one.isSpot === other.isSpot;
 }
 
 // What all nodes of the pool come to is otherwise every time, and turns the balance late enough.

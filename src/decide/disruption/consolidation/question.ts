@@ -12,6 +12,8 @@ export type Candidate = {
   /** Per hour, of the offering that it is. */
   readonly price: number;
   readonly isSpot: boolean;
+  /** What it disturbs that it goes: its own share of that of its pool (disturbance.ts). */
+  readonly disturbance: number;
 };
 
 /** What a pool lets consolidation do. */

@@ -16,12 +16,12 @@ const noRoom = "its pods do not fit onto other nodes";
 export function* removals(course: Course): Generator<void, void> {
   const { standings, question } = course;
   const { termsByPool } = question;
-  const asked = (node: Candidate) => ({ termsByPool, podCount: standings.podCountOf(node) });
-  const isWorthwhile = (node: Candidate) => refusedBy(removalOf(node, new Map()), [node], asked(node)) === undefined;
+  const isWorthwhile = (node: Candidate) =>
+    refusedBy(removalOf(node, new Map()), [node], { termsByPool }) === undefined;
   const worthwhile: Candidate[] = [];
   for (const [place, node] of [...course.fresh].entries()) {
     if (isWorthwhile(node)) worthwhile.push(node);
-    else course.weighed.set(node.name, scoresOf(removalOf(node, new Map()), [node], asked(node)));
+    else course.weighed.set(node.name, scoresOf(removalOf(node, new Map()), [node], { termsByPool }));
     standings.input.effort.work += 3;
     if (place % 128 === 0) yield;
   }

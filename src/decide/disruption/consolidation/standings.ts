@@ -80,10 +80,6 @@ export class Standings {
     return this.#standing(name).index;
   }
 
-  podCountOf({ name }: Candidate): number {
-    return this.#standing(name).podCount;
-  }
-
   /** What is won if it goes, less what it is worth to leave its pods alone. */
   worthOf({ name }: Pick<Candidate, "name">): number {
     return worthOf(this.#standing(name), this.#question);
@@ -189,9 +185,9 @@ function keepingCost(
   return worthOf(standing, question) / Math.max(1e-9, heldBy(standing, mixture, picture));
 }
 
-function worthOf({ candidate, podCount }: Standing, { termsByPool }: Question): number {
+function worthOf({ candidate }: Standing, { termsByPool }: Question): number {
   const { price, disturbance } = termsByPool.get(candidate.pool) ?? { price: 0, disturbance: 0 };
-  return candidate.price - (leftAloneWorth * price * (1 + podCount)) / Math.max(1, disturbance);
+  return candidate.price - (leftAloneWorth * price * candidate.disturbance) / Math.max(1, disturbance);
 }
 
 /**

@@ -11,16 +11,14 @@ export const balancedWorth = 0.5;
 
 type Asked = {
   readonly termsByPool: ReadonlyMap<string, Terms>;
-  /** Where it is not known yet how many pods move: all that would have to. */
-  readonly podCount?: number;
   /** Whatever the pools say. */
   readonly leastWorth?: number;
 };
 
 export function refusedBy(
-  { price, podCount: moving }: Saving,
+  { price, podCount }: Saving,
   nodes: readonly Candidate[],
-  { termsByPool, podCount = moving, leastWorth = 0 }: Asked,
+  { termsByPool, leastWorth = 0 }: Asked,
 ): string | undefined {
   const saved = price.before - price.after;
   if (!(saved > 0)) return "nothing would be saved";
@@ -30,26 +28,33 @@ export function refusedBy(
     // Prices are decimal fractions, and their difference is not exact.
     if (saved < terms.minSavings * price.before * (1 - 1e-9))
       return `${percent(saved / price.before)} would be saved, and NodePool ${pool} wants ${percent(terms.minSavings)}`;
-    // Each node counts as one, and each pod that has to move.
     const least = terms.isBalanced ? Math.max(leastWorth, balancedWorth) : leastWorth;
-    const isWorth = saved / terms.price >= (least * (nodes.length + podCount)) / terms.disturbance;
-    if (least > 0 && !isWorth) return `too little would be saved for ${podCount} pods that have to move`;
+    const isWorth = saved / terms.price >= (least * disturbed(nodes)) / terms.disturbance;
+    if (least > 0 && !isWorth) return `too little would be saved for ${moving(podCount)}`;
   }
   return undefined;
 }
 
 /** How the Balanced pools of its nodes weigh a saving; none where nothing is known of what they cost or would disturb. */
 export function scoresOf(
-  { price, podCount: moving }: Saving,
+  { price }: Pick<Saving, "price">,
   nodes: readonly Candidate[],
-  { termsByPool, podCount = moving }: Pick<Asked, "termsByPool" | "podCount">,
+  { termsByPool }: Pick<Asked, "termsByPool">,
 ): readonly { readonly pool: string; readonly score: number }[] {
   return [...new Set(nodes.map(one => one.pool))].flatMap(pool => {
     const terms = termsByPool.get(pool);
     if (terms?.isBalanced !== true) return [];
-    const score = (price.before - price.after) / terms.price / ((nodes.length + podCount) / terms.disturbance);
+    const score = (price.before - price.after) / terms.price / (disturbed(nodes) / terms.disturbance);
     return Number.isFinite(score) ? { pool, score } : [];
   });
+}
+
+function disturbed(nodes: readonly Candidate[]): number {
+  return nodes.reduce((sum, { disturbance }) => sum + disturbance, 0);
+}
+
+function moving(podCount: number): string {
+  return podCount === 1 ? "1 pod that has to move" : `${podCount} pods that have to move`;
 }
 
 function percent(share: number): string {
