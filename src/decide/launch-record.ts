@@ -2,6 +2,7 @@
 // annotation and in status.launchBackoff, so that neither a restart nor the end of a failed claim forgets it.
 
 import type { NodePoolStatus } from "../api/node-pool.ts";
+import { remembered } from "../api/remembered.ts";
 import { formatTime, type Instant, type Millis, minuteMs, parseTime, secondMs } from "../api/time.ts";
 import { launchRecordKey } from "../api/well-known.ts";
 import { compareLaunches, type LaunchResult, launchResultOf } from "../snapshot/launch-result.ts";
@@ -31,12 +32,17 @@ type Backoff = NonNullable<NodePoolStatus["launchBackoff"]>;
 
 /** What the pool says of itself. Undefined: nothing, or nothing that can be read. */
 export function launchRecordOf(pool: PoolView): LaunchRecord | undefined {
-  const [of, after, ...results] = (pool.annotations[launchRecordKey] ?? "").split("; ");
+  return recordIn(pool.annotations[launchRecordKey] ?? "");
+}
+
+// A pool is asked again and again before it launches anew.
+const recordIn = remembered((text): LaunchRecord | undefined => {
+  const [of, after, ...results] = text.split("; ");
   const read = results.map(parseResult);
   if (of === undefined || of === "" || after === undefined || read.includes(undefined)) return undefined;
   const known = parseResult(after);
   return { of, ...(known ? { after: known } : {}), results: read as LaunchResult[] };
-}
+});
 
 /** What the pool launches now. Its size, its limits and its policies say nothing of how a launch will end. */
 export function launchedOf({ effective }: PoolView, classGeneration: number): string {

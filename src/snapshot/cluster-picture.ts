@@ -57,10 +57,10 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   readonly #failures = new Map<string, FailureView>();
   readonly #inFlight: { readonly [K in Kind]: InFlight<ViewByKind[K]> } = {
     node: new InFlight(),
-    claim: new InFlight(),
+    claim: new InFlight({ isEachVersionNews: true }),
     pod: new InFlight(),
     pool: new InFlight(),
-    action: new InFlight(),
+    action: new InFlight({ isEachVersionNews: true }),
     "safety-policy": new InFlight(),
     "disruption-budget": new InFlight(),
     attachment: new InFlight(),
@@ -225,7 +225,7 @@ export class ClusterPicture extends IndexedPicture implements Picture {
   feed<K extends Kind>(kind: K): FeedOf<ViewByKind[K]> {
     return {
       project: (raw, previous) => {
-        const view = this.#project[kind](raw, previous);
+        const view = this.#inFlight[kind].read(raw, () => this.#project[kind](raw, previous));
         const identity = identityOf(view);
         this.#inFlight[kind].saw(identity, raw.metadata.resourceVersion);
         // No handler will be called, and yet the watch may have caught up with a write of ours.

@@ -11,6 +11,12 @@ const version = (claim: ClaimView, resourceVersion: string, more: Partial<ClaimV
   resourceVersion,
   ...more,
 });
+const rawClaim = (resourceVersion: string, uid = aClaim("a").uid): KubeObject => ({
+  apiVersion: "karpenter.sh/v1",
+  kind: "NodeClaim",
+  metadata: { name: "a", uid, resourceVersion, creationTimestamp: formatTime(t0) },
+  spec: {},
+});
 const shown = (picture: ClusterPicture, name: string) => picture.claim(name)?.resourceVersion;
 
 describe("the answer to our own write", () => {
@@ -25,6 +31,25 @@ describe("the answer to our own write", () => {
     expect(shown(picture, "a")).toBe("12");
     picture.put("claim", version(claim, "13"));
     expect(shown(picture, "a")).toBe("13");
+  });
+
+  test("is the view of the event, too, that brings it: it is read once", () => {
+    const picture = aWorld({ claims: [claim] });
+    const raw = rawClaim("12");
+    picture.answered("claim", raw);
+    const answered = picture.claim("a");
+    const { project } = picture.feed("claim");
+    expect(project(structuredClone(raw), claim)).toBe(answered);
+    expect(project(rawClaim("13"), claim)).not.toBe(answered);
+    expect(project(rawClaim("12", "another"), claim)).toMatchObject({ uid: "another" });
+  });
+
+  test("and what is to become of it is not taken for what has become of it", () => {
+    const picture = aWorld({ claims: [claim] });
+    picture.answered("claim", rawClaim("12"));
+    picture.expect({ kind: "delete-claim", claim: { name: "a", uid: claim.uid } }, at("1s"));
+    expect(picture.claim("a")?.deletingSince).toBeDefined();
+    expect(picture.feed("claim").project(rawClaim("12"), claim).deletingSince).toBeUndefined();
   });
 
   test("an event older than it moves nothing and wakes nobody", () => {

@@ -1,6 +1,7 @@
 // Read-your-writes for one kind: what we have asked for and what the server has answered lie over what the watch shows,
 // until the watch has caught up. An event older than our own write never moves the picture back.
 
+import type { KubeObject } from "../api/meta.ts";
 import { isOlder } from "../api/resource-version.ts";
 import { isEqual } from "../api/schema/correlate.ts";
 import { type CheckedView, type Identity, identityOf, type View, versionOf } from "./kind.ts";
@@ -29,11 +30,27 @@ export class InFlight<V extends View | CheckedView> {
   readonly #expectedBy = new Map<string, Identity>();
   // A uid never comes back: an event or an answer that speaks of one of these is late.
   readonly #gone = new Set<string>();
+  readonly #isEachVersionNews: boolean;
+
+  /** `isEachVersionNews`: no version of an object is shown as the one before it. */
+  constructor({ isEachVersionNews = false }: { isEachVersionNews?: boolean } = {}) {
+    this.#isEachVersionNews = isEachVersionNews;
+  }
 
   /** An event of this version came in, whether or not anything visible changed. */
   saw(identity: Identity, version: string): void {
     const entry = this.#entries.get(keyOf(identity));
     if (entry !== undefined) entry.seen = version;
+  }
+
+  /** The view of an event: where each version is news, that of our own write was made of the answer to us. */
+  read(raw: KubeObject, project: () => V): V {
+    if (!this.#isEachVersionNews) return project();
+    const { namespace = "", name, uid, resourceVersion } = raw.metadata;
+    const identity = { namespace, name, uid };
+    const written = this.#entries.get(keyOf(identity))?.written;
+    const isRead = written?.version === resourceVersion && isOf(identity, written.view);
+    return (isRead ? written.view : undefined) ?? project();
   }
 
   /** Where the watch brings what an answer to us has shown before, it stays that view: nobody need look again. */

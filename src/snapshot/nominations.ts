@@ -21,6 +21,8 @@ export class Nominations {
   /** The node that we named last, by the pod's uid; also one that another named, once it is for us to say. */
   readonly #own = new Map<string, string>();
   readonly #others = new Map<string, Word>();
+  /** The open node on which the scheduler's last try with our word failed, by the pod's uid. */
+  readonly #failedOn = new Map<string, string>();
   /** By the node that they name. */
   readonly #uidsByNode = new Map<string, Set<string>>();
   readonly #roomChanged: (pod: PodView, node: string) => void;
@@ -46,6 +48,13 @@ export class Nominations {
     if (nominatedNode !== undefined) this.#own.set(uid, nominatedNode);
   }
 
+  /** A try has failed on an open node: whether it is the second there. The first may have come before the node was open. */
+  failed({ uid }: PodView, node: string): boolean {
+    const isAgain = this.#failedOn.get(uid) === node;
+    this.#failedOn.set(uid, node);
+    return isAgain;
+  }
+
   /** What a pod that waits says; `isOurs`: it is expected on that node. */
   heard(
     pod: PodView,
@@ -69,6 +78,7 @@ export class Nominations {
 
   forget({ uid }: PodView): void {
     this.#own.delete(uid);
+    this.#failedOn.delete(uid);
     this.#keep(uid, undefined);
   }
 
@@ -89,6 +99,7 @@ export class Nominations {
 
   adopt(other: Nominations): void {
     for (const [uid, nodeName] of other.#own) this.#own.set(uid, nodeName);
+    for (const [uid, nodeName] of other.#failedOn) this.#failedOn.set(uid, nodeName);
     for (const [uid, { until }] of other.#others) {
       const known = this.#others.get(uid);
       if (known !== undefined) this.#others.set(uid, { ...known, until });

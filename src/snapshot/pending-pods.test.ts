@@ -352,6 +352,21 @@ describe("a pod that names its node", () => {
     expect([...world.picture.takeDirty()]).toContain("pod/default/a");
   });
 
+  test.each<[string, Parameters<typeof aClaim>[1], readonly PodView[], string[]]>([
+    ["twice is asked about: somebody else has the room", {}, [a, told, a], ["a"]],
+    ["once is told again: the try may have come before the node was open", {}, [a], []],
+    ["is only told again while the node is not open, where every try fails", { stage: "registered" }, [a, told, a], []],
+    ["and that is bound is asked about no more", {}, [a, told, aPod("a", { on: "n" })], []],
+    ["is told again where another node was named in between", {}, [{ ...a, nominatedNode: "m" }, told, a], []],
+  ])("that the scheduler turns down %s", (_, claim, seen, unplaced) => {
+    const world = new World(a);
+    world.picture.settleSearch(world.plan([world.planned("p-1", [a])]));
+    world.picture.put("claim", aClaim("p-1", { providerID: "i-1", ...claim }));
+    world.picture.put("node", aNode("n", { providerID: "i-1" }));
+    for (const pod of [told, ...seen]) world.picture.put("pod", pod);
+    expect(world.unplaced()).toEqual(unplaced);
+  });
+
   test("by another's word is left to them for five minutes, as long as the node stays", () => {
     const world = new World();
     world.picture.put("node", aNode("n"));

@@ -9,7 +9,7 @@ import type { Handlers, LookUps } from "./pending-parts.ts";
 import { type Pending, type Placement, type Plan, type PlannedClaim, poolVersion } from "./placement.ts";
 import type { Change } from "./tables.ts";
 import type { ActionView, ClaimView, NodeView, PodView, PoolView } from "./views.ts";
-import { byName, isComing, isPlaced, takesPods, wantsNode } from "./wanting.ts";
+import { byName, isComing, isInitialized, isPlaced, takesPods, turnedDownBy, wantsNode } from "./wanting.ts";
 
 /** So many pods of an answer are settled at a time: what a turn then says of them is no long turn. */
 const pieceMax = 100;
@@ -190,7 +190,15 @@ export class PendingPods {
     if (after === undefined) return;
     if (after.nodeName !== undefined && before?.nodeName === undefined) this.#bound(after, after.nodeName);
     this.#judgePod(after);
-    if (before !== undefined && before.nominatedNode !== after.nominatedNode) this.toldOtherwise(after);
+    if (before === undefined || before.nominatedNode === after.nominatedNode) return;
+    return this.#isTurnedAway(before, after) ? this.#askAnew(after) : this.toldOtherwise(after);
+  }
+
+  /** Twice on an open node: somebody else has the room that we count on. Told again, it would wait as long as we do. */
+  #isTurnedAway(before: PodView, after: PodView): boolean {
+    const node = turnedDownBy(before, after) ?? "";
+    const claims = this.#look.claimsWith(this.#look.node(node)?.providerID);
+    return this.#isPlacedOn(after.uid, node) && claims.every(isInitialized) && this.#nominations.failed(after, node);
   }
 
   /** By our own word, which is sent now: the watch may be quicker than the answer, and its place may change meanwhile. */
@@ -381,11 +389,14 @@ export class PendingPods {
     if (planned !== undefined && this.#planned.delete(name)) this.#markPool(planned.pool);
     for (const uid of this.#expected.on(on, name)) {
       const pod = this.#wanting.get(uid);
-      if (pod === undefined || !isMeant(pod)) continue;
-      this.#forget(pod);
-      this.#wait(pod);
-      this.#markPod(pod);
+      if (pod !== undefined && isMeant(pod)) this.#askAnew(pod);
     }
+  }
+
+  #askAnew(pod: PodView): void {
+    this.#forget(pod);
+    this.#wait(pod);
+    this.#markPod(pod);
   }
 
   #forget(pod: PodView): Placement | undefined {

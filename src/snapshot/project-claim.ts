@@ -18,7 +18,7 @@ export function projectClaim(raw: KubeObject, previous: ClaimView | undefined): 
     generation,
     ...meta,
     owners: ownersOf(raw),
-    spec: isKnown ? previous.spec : effectiveNodeClaim(fields(raw["spec"])),
+    spec: isKnown ? previous.spec : specOf(raw),
     status,
     conditions: conditionsOf(status["conditions"]),
     ...present({
@@ -28,4 +28,15 @@ export function projectClaim(raw: KubeObject, previous: ClaimView | undefined): 
       terminationAt: time(meta.annotations[terminationTimestampKey]),
     }),
   };
+}
+
+const meaningOf = new WeakMap<object, ClaimView["spec"]>();
+
+// What a claim means is made of its spec with some work. One that we make is read more than once, by its answer and
+// before its launch; and who keeps the spec that a pool's claims have in common once, hands out that one.
+function specOf(raw: KubeObject): ClaimView["spec"] {
+  const written = fields(raw["spec"]);
+  let meaning = meaningOf.get(written);
+  if (meaning === undefined) meaningOf.set(written, (meaning = effectiveNodeClaim(written)));
+  return meaning;
 }

@@ -10,6 +10,7 @@ import type { Subject } from "./picture.ts";
 import { poolVersion } from "./placement.ts";
 import type { Change } from "./tables.ts";
 import type { ActionView, ClaimView, NodeView, PodView, PoolView } from "./views.ts";
+import { isInitialized } from "./wanting.ts";
 
 type LookUps = {
   node(name: string): NodeView | undefined;
@@ -308,8 +309,4 @@ function lifeOf(claim: ClaimView | undefined): unknown {
   if (claim === undefined) return undefined;
   const { uid, pool, labels, providerID, deletingSince } = claim;
   return { uid, pool, labels, providerID, isGoing: deletingSince !== undefined, isInitialized: isInitialized(claim) };
-}
-
-function isInitialized({ conditions }: ClaimView): boolean {
-  return conditions.some(({ type, status }) => type === "Initialized" && status === "True");
 }

@@ -12,6 +12,11 @@ export function wantsNode(pod: PodView, going: ReadonlySet<string>): boolean {
   return pod.isUnschedulable === true;
 }
 
+/** The node whose name the scheduler has taken out: it has tried to put the pod there, and failed. */
+export function turnedDownBy({ nominatedNode }: PodView, after: PodView): string | undefined {
+  return after.nominatedNode === undefined && after.nodeName === undefined ? nominatedNode : undefined;
+}
+
 /** A reboot leaves the node its pods; so does a plan for them until it begins, since its own replacements come first. */
 export function takesPods(action: ActionView): boolean {
   return action.spec.method !== "Reboot" && !waitsForReplacement(action);
@@ -22,6 +27,11 @@ export function isComing({ deletingSince, conditions }: ClaimView): boolean {
   return (
     deletingSince === undefined && !conditions.some(({ type, status }) => type === "Launched" && status === "False")
   );
+}
+
+/** Its node has been open to pods. */
+export function isInitialized({ conditions }: ClaimView): boolean {
+  return conditions.some(({ type, status }) => type === "Initialized" && status === "True");
 }
 
 export function isPlaced(placement: Placement | undefined): placement is Placement & { readonly on: "claim" | "node" } {

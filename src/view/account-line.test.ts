@@ -88,14 +88,14 @@ test("what fails is told, but not an eviction that a budget refuses: that is a h
   expect(told({ kind: "evict-pod", pod, why }, failed)).toBeUndefined();
 });
 
-const refused = (message: string, until?: number): JournalEntry => ({
+const refused = (message: string, until?: number, liftedBy = "A change of its spec."): JournalEntry => ({
   at,
   event: "refused",
   refusal: {
     subject: "pool/web",
     code: "backing-off",
     message,
-    liftedBy: "A change of its spec.",
+    liftedBy,
     ...(until === undefined ? {} : { until }),
   },
 });
@@ -112,6 +112,14 @@ test.each([
 ])("a refusal says what holds it, until when, and what lifts it: %s", (message, until, told) => {
   expect(accountLine(refused(message, until))).toEqual({ tone: "held", object: "pool/web", message: told });
 });
+
+test.each(["NodeHealthCheck-web giving the lease back", "Succeeded=True on FenceRemediation n", "its recovery"])(
+  "a name at the beginning of what lifts it stays as it is: %s",
+  liftedBy => {
+    const told = accountLine(refused("Held back.", undefined, liftedBy));
+    expect(told?.message).toBe(`Held back; lifted by ${liftedBy}`);
+  },
+);
 
 test("who leads is told", () => {
   expect(accountLine({ at, event: "leading", epoch: 1, message: "Leads." })).toEqual({

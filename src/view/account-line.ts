@@ -91,9 +91,10 @@ function endOf(message: string, until: Instant | undefined): string {
   return / until /.test(message) ? `at the latest ${formatTime(until)}, or ` : `until ${formatTime(until)}, or `;
 }
 
-/** What lifts a refusal, in the middle of a sentence. */
+/** What lifts a refusal, in the middle of a sentence. A name at its beginning, of a kind or an object, stays as it is. */
 function asClause(liftedBy: string): string {
-  return `lifted by ${liftedBy.charAt(0).toLowerCase()}${asPart(liftedBy.slice(1))}`;
+  const clause = liftedBy.replace(/^[A-Z](?=[a-z]*\b[^=-])/, letter => letter.toLowerCase());
+  return `lifted by ${asPart(clause)}`;
 }
 
 function asPart(sentence: string): string {

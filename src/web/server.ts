@@ -1,8 +1,11 @@
 // What a cluster asks of a running controller over HTTP: is it alive, is it ready, how does it do, what does it refuse.
 // Reads only, and knows nothing of what it answers with.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+
+// As an import of it would, all its exports would be read, and with them a second HTTP client that node has built in.
+const { createServer } = process.getBuiltinModule("node:http");
 
 export type Answers = {
   /** Undefined: ready; else what it still waits for. */
