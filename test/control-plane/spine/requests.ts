@@ -40,6 +40,15 @@ export async function readRequests({ dir }: ControlPlane): Promise<Request[]> {
   return requests.map(requestOf).toSorted((a, b) => a.at - b.at);
 }
 
+/**
+ * So many nodes may be wanted by pods that each want one of their own: kube-controller-manager may still see the taint of a
+ * node that has just been registered, and evict who came there; the pod in its place may want a node of its own while the
+ * first one is going.
+ */
+export function podsMade(requests: readonly Request[]): number {
+  return requests.filter(({ verb, resource, code }) => verb === "create" && resource === "pods" && code === 201).length;
+}
+
 export const isWrite = ({ verb }: Request) => writes.has(verb);
 
 /**
