@@ -13,6 +13,7 @@ import { type Answers, type Serving, serve } from "../web/server.ts";
 import { refusedBy } from "./cluster-problem.ts";
 import { compileLess } from "./compile-less.ts";
 import type { BindAddress } from "./flags.ts";
+import { giveBack } from "./give-back.ts";
 import { instanceTypesIn } from "./instance-types.ts";
 import { Failure, type Io, untilAborted } from "./io.ts";
 import { clusterConfig } from "./kube-access.ts";
@@ -123,6 +124,8 @@ async function start(flags: RunFlags, { config, env, version, say, closing, inst
     },
   });
   closing.push(() => wired.stop());
+  const cancel = giveBack({ clock, isListed: () => unlisted(wired.watches) === undefined });
+  closing.push(async () => cancel());
   serverClock.onChange(aheadMs => wired.controller.setClockAhead(aheadMs));
   if (flags.takeOver) actBeside(rivals, say);
   else showBeside(rivals, { controller: wired.controller, settings, say });
