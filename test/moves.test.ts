@@ -11,6 +11,7 @@ import type { Context } from "../src/decide/decision.ts";
 import { asking, judgeAgain, moveSearch } from "../src/decide/disruption/search-rules.ts";
 import { VirtualClock } from "../src/sim/clock.ts";
 import type { ClusterPicture } from "../src/snapshot/cluster-picture.ts";
+import type { PlannedClaim } from "../src/snapshot/placement.ts";
 import type { PodView } from "../src/snapshot/views.ts";
 
 const settings = { cluster: "test", dryRun: false, foreignClaims: "ignore" } as const;
@@ -109,7 +110,10 @@ class World {
         const uid = `${name}-uid`;
         const move = this.picture.moveOf(uid);
         if (move === undefined) return [name, this.picture.stayOf(uid)?.short];
-        const found = this.picture.standingMoves().find(one => one.move === move);
+        const found = this.picture
+          .standingMoves()
+          .all()
+          .find(one => one.move === move);
         return [name, move.stuck[0] ?? [...(found?.places.values() ?? []), ...move.claims.map(typesOf)].join(" ")];
       }),
     );
@@ -444,6 +448,48 @@ describe("a plan whose replacement has come", () => {
     expect(world.told("a", "b")).toEqual({ a: undefined, b: "new t2|t4|t8" });
   });
 
+  describe("of six pods that fill two machines to the last CPU, while the largest first would need three", () => {
+    const podsByMachine = {
+      r: [running("p5", "a", "5"), running("p3", "a", "3"), running("q3", "a", "3")],
+      s: [running("p4", "a", "4"), running("q4", "a", "4"), running("r3", "a", "3")],
+    };
+    const all = Object.values(podsByMachine).flat();
+    const spec = { ...waiting.spec, replacements: [{ name: "r" }, { name: "s" }] };
+    const filled = () => {
+      const never = { disruption: { consolidateAfter: "Never" } };
+      return new World(never, [11, 22]).node("a", { cpu: 22 }).pods(...all);
+    };
+    const launched = (world: World) => {
+      world.picture.put("action", { ...waiting, spec });
+      return world.node("r", { cpu: 11 }).node("s", { cpu: 11 });
+    };
+
+    test("is judged with the places that were found for it", async () => {
+      const world = filled();
+      const claims = Object.entries(podsByMachine).map(([name, pods]): PlannedClaim => {
+        const manifest = { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata: { name } };
+        const uids = pods.map(({ uid }) => uid);
+        return { name, pool: "p", poolVersion: "1", manifest, pods: uids, capacity: {}, at: t0 };
+      });
+      const nodes = [{ name: "a", uid: "a-uid" }];
+      const price = { before: 22, after: 22 };
+      const found = { action: "Consolidation" as const, batch: "consolidation-1", podCount: 6, stuck: [], at: t0 };
+      const move = { ...found, nodes, claims, price };
+      world.picture.beginMoves();
+      const answer = { move, places: new Map(), poolVersions: new Map() };
+      world.picture.settleMoves({ at: t0, moves: [answer], stays: new Map(), unanswered: [] });
+      await launched(world).run();
+      const places = world.picture.standingMoves().all()[0]?.places;
+      expect(all.map(({ name }) => places?.get(`default/${name}`))).toEqual(["r", "r", "r", "s", "s", "s"]);
+    });
+
+    test("is given up by a leader that has not found them itself", async () => {
+      const world = launched(filled());
+      await world.run();
+      expect(world.told("a")).toMatchObject({ a: { short: "no node that is there has room for it" } });
+    });
+  });
+
   test("says which pod the room has been taken from", async () => {
     const world = planned().pods(running("z", "r", "1"));
     world.picture.put("action", waiting);
@@ -497,7 +543,7 @@ describe("beside other searches", () => {
     expect(await ended).toBe("No answer within 60 s.");
     Object.assign(world, { abort: new AbortController() });
     await Promise.all([world.run(), other.run()]);
-    expect(world.picture.standingMoves()).toEqual(other.picture.standingMoves());
+    expect(world.picture.standingMoves().all()).toEqual(other.picture.standingMoves().all());
   });
 
   test("nothing is searched on a picture that is older than it may be", async () => {

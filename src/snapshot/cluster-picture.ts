@@ -15,7 +15,7 @@ import {
 import { type Effect, InFlight } from "./in-flight.ts";
 import { IndexedPicture } from "./indexed-picture.ts";
 import { type Identity, identityOf, type Kind, type View, type ViewByKind, versionOf } from "./kind.ts";
-import type { FoundMove, Move, MoveSearch, MovesFound, Stay } from "./moves.ts";
+import type { Move, MoveSearch, MovesFound, Stay } from "./moves.ts";
 import { PendingPods } from "./pending-pods.ts";
 import { PodEvents } from "./pod-events.ts";
 import type { FailureView, Picture, ProviderView, Rival, Staleness, Subject, SubjectKind } from "./picture.ts";
@@ -182,8 +182,8 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     this.#moves.settle(found, versionOf);
   }
   /** Those that stand: the room that they need is promised. */
-  standingMoves(): readonly FoundMove[] {
-    return this.#moves.all();
+  standingMoves(): Pick<StandingMoves, "all" | "plannedPlaceOf"> {
+    return this.#moves;
   }
   /** Beside what rules read: what a search asks. Pods that are expected on a claim; nodes that are not to be used. */
   expectedOn(claim: string): readonly PodView[] {

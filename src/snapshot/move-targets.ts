@@ -14,6 +14,8 @@ export class MoveTargets {
   readonly #mark: (subject: Subject) => void;
   /** By batch: the node of each pod that moves, by namespace and name. */
   readonly #placesByBatch = new Map<string, ReadonlyMap<string, string>>();
+  /** By batch: the claim that was to be made for each of the others, by uid. */
+  readonly #claimsByBatch = new Map<string, ReadonlyMap<string, string>>();
   readonly #batchesByName = new Map<string, Set<string>>();
   /** Batches whose move stands: an entry that could not be written is asked for again by it. */
   readonly #standing = new Set<string>();
@@ -25,6 +27,7 @@ export class MoveTargets {
 
   adopt(other: MoveTargets): void {
     for (const [batch, places] of other.#placesByBatch) this.#set(batch, places);
+    for (const [batch, claims] of other.#claimsByBatch) this.#claimsByBatch.set(batch, claims);
   }
 
   /** Of those that are open the first by name: whichever was found first, all pictures name the same. */
@@ -42,11 +45,19 @@ export class MoveTargets {
     return this.#placesByBatch.get(batch)?.get(pod);
   }
 
+  /** Also once it is there. */
+  claimFor(batch: string, podUid: string): string | undefined {
+    return this.#claimsByBatch.get(batch)?.get(podUid);
+  }
+
   put({ move, places }: FoundMove): void {
     const isOpen = this.#isOpen(move.batch);
     if (isOpen) this.#tell(move.batch);
     this.#standing.add(move.batch);
     this.#set(move.batch, move.stuck.length === 0 ? places : new Map());
+    // What is judged again is judged with what was launched for it.
+    const planned = move.claims.flatMap(({ name, pods }) => pods.map(uid => [uid, name] as const));
+    if (planned.length > 0) this.#claimsByBatch.set(move.batch, new Map(planned));
     if (isOpen) this.#tell(move.batch);
   }
 
@@ -66,7 +77,9 @@ export class MoveTargets {
   }
 
   #forgetIfOver(batch: string): void {
-    if (!this.#standing.has(batch) && !this.#isOpen(batch)) this.#set(batch, new Map());
+    if (this.#standing.has(batch) || this.#isOpen(batch)) return;
+    this.#set(batch, new Map());
+    this.#claimsByBatch.delete(batch);
   }
 
   #set(batch: string, places: ReadonlyMap<string, string>): void {

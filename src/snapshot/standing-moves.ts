@@ -15,6 +15,7 @@ import { isInitialized } from "./wanting.ts";
 type LookUps = {
   node(name: string): NodeView | undefined;
   nodeByUid(uid: string): NodeView | undefined;
+  claim(name: string): ClaimView | undefined;
   nodesWith(providerID: string | undefined): readonly NodeView[];
   openActionOn(nodeUid: string): ActionView | undefined;
   actionsOfBatch(batch: string): readonly ActionView[];
@@ -83,9 +84,20 @@ export class StandingMoves {
   }
 
   /** The node that was found for a pod when its own was chosen to go. */
-  promisedTo({ namespace, name, nodeName = "" }: PodView): string | undefined {
-    const { batch } = this.#look.openActionOn(this.#look.node(nodeName)?.uid ?? "")?.spec ?? {};
-    return batch === undefined ? undefined : this.#targets.placeOf(batch, `${namespace}/${name}`);
+  promisedTo(pod: PodView): string | undefined {
+    const batch = this.#batchOf(pod);
+    return batch === undefined ? undefined : this.#targets.placeOf(batch, `${pod.namespace}/${pod.name}`);
+  }
+
+  /** The same, or the node of the claim that was made for it. */
+  plannedPlaceOf(pod: PodView): string | undefined {
+    const claim = this.#look.claim(this.#targets.claimFor(this.#batchOf(pod) ?? "", pod.uid) ?? "");
+    const [node] = claim === undefined ? [] : this.#look.nodesWith(claim.providerID);
+    return node?.name ?? this.promisedTo(pod);
+  }
+
+  #batchOf({ nodeName = "" }: PodView): string | undefined {
+    return this.#look.openActionOn(this.#look.node(nodeName)?.uid ?? "")?.spec.batch;
   }
 
   /** Each once. */

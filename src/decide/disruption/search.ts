@@ -83,7 +83,7 @@ class MoveRun {
     const { picture, context, effort } = this.#input;
     const questions = yield* gather({ picture, context, prices: this.#prices }, effort);
     const isAsked = askedAgain(questions);
-    for (const found of picture.standingMoves()) {
+    for (const found of picture.standingMoves().all()) {
       if (found.move.stuck.length > 0 || found.move.nodes.some(({ name }) => isAsked.has(name))) continue;
       this.#promises.keep(found);
       for (const name of found.places.values()) this.#targets.add(name);
@@ -108,8 +108,8 @@ class MoveRun {
   }
 
   /**
-   * Only onto nodes that are there, as it was planned: those that were launched for them are for whom no other takes, and
-   * made to measure. Before nodes that are due to go themselves.
+   * Only onto nodes that are there, as it was planned: each pod where it was to go, if it still may. Found anew in another
+   * order, what is made to measure may not hold all, and machines would have come for nothing.
    */
   *#judgeAgain(batch: string, actions: readonly ActionView[], questions: Questions): Generator<void, void> {
     const nodes = actions.map(({ spec }) => spec.node);
@@ -117,10 +117,12 @@ class MoveRun {
     if (first === undefined) return;
     const stayers = new Set(lasting(questions));
     const leavers = questions.targets.filter(name => !stayers.has(name));
-    this.#arrange([...stayers, ...(questions.reserved.get(batch) ?? []), ...leavers], nodes);
+    const targets = [...stayers, ...(questions.reserved.get(batch) ?? []), ...leavers];
+    this.#arrange(targets, nodes);
+    const planned = this.#plannedPlaces(nodes, new Set(targets));
     const trial = this.#trial();
     yield* trial.takeAway(this.#hostsOf(nodes));
-    const left = yield* trial.ontoHosts(() => false);
+    const left = yield* trial.ontoHosts(() => false, planned);
     const stuck = left.map(pod => ({ pod: podKey(pod), short: "no node that is there has room for it" }));
     const action = first.spec.action as Move["action"];
     const { podCount } = trial;
@@ -128,6 +130,19 @@ class MoveRun {
     const unpaid = unpaidBy(actions, price, { podCount, termsByPool: questions.termsByPool });
     const answer = { batch, action, nodes, claims: [], stuck, places: trial.places(), podCount };
     this.#note({ ...answer, ...(unpaid === undefined ? {} : { unpaid }) }, price.after);
+  }
+
+  /** By the pods' names; whoever leads since then knows of none. */
+  #plannedPlaces(nodes: readonly { readonly name: string }[], targets: ReadonlySet<string>): Map<string, number> {
+    const { picture, packing } = this.#input;
+    const moves = picture.standingMoves();
+    const planned = new Map<string, number>();
+    for (const pod of nodes.flatMap(({ name }) => [...picture.podsOn(name)])) {
+      const place = moves.plannedPlaceOf(pod) ?? "";
+      const index = targets.has(place) ? packing.hosts.indexByName.get(place) : undefined;
+      if (index !== undefined) planned.set(`${pod.namespace}/${pod.name}`, index);
+    }
+    return planned;
   }
 
   /** Who will not fit onto what is there goes onto what was launched for them. */
