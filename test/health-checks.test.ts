@@ -91,6 +91,15 @@ describe("a check in a living cluster", () => {
     // Held by the stranger's finalizer: the node counts as not healthy until it is gone.
     expect((await ward.fences()).map(({ metadata }) => metadata.name)).toEqual([name]);
     expect(await ward.status()).toMatchObject({ phase: "Remediating", healthyNodes: 5 });
+    // It fails again under a pause: a new failure, to which the step after that one does not belong.
+    await ward.edit({ pauseRequests: ["maintenance"] });
+    await ward.simulate(sick, "silent");
+    await ward.box.run(480);
+    expect((await ward.fences()).map(({ metadata }) => metadata.name)).toEqual([name]);
+    expect(ward.codes(sick)).toContain("still-being-removed");
+    await ward.simulate(sick, null);
+    await ward.box.run(60);
+    await ward.edit({ pauseRequests: null });
     await ward.hold(name, null);
     await ward.box.run(30);
     expect(await ward.fences()).toEqual([]);
