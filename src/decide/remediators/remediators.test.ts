@@ -120,6 +120,18 @@ describe("both", () => {
     },
   );
 
+  const unrepairable = { "karpenter.sh/do-not-repair": "true" };
+  test.each<[string, string, CheckWorld]>([
+    ["its node is excluded", "excluded", { nodes: [aNode("n", { ready: "False", labels: excluding })] }],
+    ["its node is not to be repaired", "do-not-repair", { nodes: [aNode("n", { annotations: unrepairable })] }],
+  ])("what a person or another controller asks for is held too, if %s (%s)", (_what, code, more) => {
+    for (const kind of ["ReplaceRemediation", "RebootRemediation"] as const) {
+      const found = decide({ remediations: [ours(kind)], ...more });
+      expect([found.proposals, found.refusals.map(one => one.code)]).toEqual([[], [code]]);
+      expect(verdict({ remediations: [ours(kind)], ...more })).toMatch(/^Unknown (Excluded|DoNotRepair)$/);
+    }
+  });
+
   test("what was done for it is known, also when the entry before was deleted", () => {
     const reboot = anActionOf("Reboot", { phase: "Done" });
     const second = { ...reboot, name: `${reboot.name}-2` };
