@@ -163,6 +163,31 @@ describe("a check in a living cluster", () => {
     expect(ward.controller.verify()).toEqual([]);
   });
 
+  test("of the control plane the next one waits until a Ready one has followed what was replaced", async () => {
+    const controlPlane = { "node-role.kubernetes.io/control-plane": "" };
+    await ward.unbounded();
+    await ward.box.create(replaceRemediationTemplates.resource, own("replace"));
+    const before = await ward.nodeNames();
+    const [one = "", two = ""] = before;
+    for (const name of [one, two]) await ward.label(name, controlPlane);
+    const by = { remediationTemplate: ownTemplate("ReplaceRemediationTemplate", "replace") };
+    await ward.check({ ...by, maxUnhealthy: "100%" });
+    await ward.simulate(one, "silent");
+    await ward.box.run(240);
+    await ward.simulate(two, "silent");
+    await ward.box.run(600);
+    const names = await ward.nodeNames();
+    expect(names).not.toContain(one);
+    expect(names).toContain(two);
+    const [held] = ward.controller.refusals(`node/${two}`).filter(({ code }) => code === "cap-spent");
+    expect(held?.message).toContain(`gone without a Ready successor (${one})`);
+    const successor = names.find(name => !before.includes(name)) ?? "";
+    await ward.label(successor, controlPlane);
+    await ward.box.run(300);
+    expect(await ward.nodeNames()).not.toContain(two);
+    expect(ward.controller.verify()).toEqual([]);
+  });
+
   test("a remediation of ours that a person makes is carried out too", async () => {
     const [first] = await ward.box.list(nodes);
     const { name = "" } = first?.metadata ?? {};

@@ -116,7 +116,7 @@ function lackingOf(pool: PoolView | undefined, picture: Picture): number {
 }
 
 /** For a node that somebody else provisions: whether another is meant to come, nobody can ask. */
-const followedWithinMs: Millis = dayMs;
+export const followedWithinMs: Millis = dayMs;
 
 /**
  * A pool with a fixed number has another made, and it is waited for as long as it lacks one. A pool that follows its pods
@@ -135,7 +135,7 @@ function countedUntil(action: ActionView, { picture }: Context): Instant {
  * Which node follows which is written nowhere: to each that went, in order, the first Ready one that came since its end
  * was decided.
  */
-function withoutSuccessor(
+export function withoutSuccessor(
   gone: readonly ActionView[],
   nodes: readonly NodeView[],
   context: Context,
@@ -159,7 +159,7 @@ function hasBeenReady({ uid, conditions }: NodeView, { remembered }: Context): b
   return isTrue(conditions, "Ready") || seen.some(({ status }) => status === "True");
 }
 
-function decidedAt({ spec, createdAt }: ActionView): Instant {
+export function decidedAt({ spec, createdAt }: ActionView): Instant {
   return instantOf(spec.decidedAt) ?? createdAt;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aBudget, aNode, anAction, aPod, aSafetyPolicy, at, t0 } from "../../../test/builders.ts";
 import type { NodeHealthCheckStatus } from "../../api/node-health-check.ts";
-import { formatTime, type Instant } from "../../api/time.ts";
+import { dayMs, formatTime, type Instant } from "../../api/time.ts";
 import type { UpgradeView } from "../../snapshot/check-views.ts";
 import { arbitrate } from "../arbitrate.ts";
 import type { Proposal } from "../decision.ts";
@@ -273,6 +273,72 @@ describe("the control plane", () => {
     const found = starts({ checks: [first, second], nodes: masters(3), templates, remediations: [spent], actions });
     expect(found.started).toEqual([]);
     expect(found.codes).toContain("cap-spent");
+  });
+
+  describe("one of which a remediation took away", () => {
+    const check = generous("web");
+    const caps = [
+      { kind: "Default" as const, path: "one node of the control plane at a time", allowed: 1, counted: 0 },
+    ];
+    const askedBy = { kind: "NodeHealthCheck" as const, name: "web", uid: check.uid };
+    const over = { startedAt: formatTime(at("31m")), finishedAt: formatTime(at("40m")) };
+    const entry = (method: "Remediate" | "Terminate", more: Parameters<typeof anAction>[1] = {}) =>
+      anAction(`${method}-old`, {
+        node: "old",
+        phase: "Done",
+        ...more,
+        spec: { action: "Remediation", method, askedBy, decidedAt: formatTime(at("30m")), ...more.spec },
+        status: { ...over, ...more.status },
+      });
+    const ended = [{ name: "ended", startedAt: over.startedAt, finishedAt: over.finishedAt }];
+    // As a check leaves it: its own entry is over with the node still there, and our remediator's takes it away.
+    const actions = [entry("Remediate", { spec: { caps }, status: { steps: ended } }), entry("Terminate")];
+    const world = { checks: [check], nodes: masters(1), actions };
+
+    test("waits for a Ready one in its place, by whichever check", () => {
+      const found = starts({ ...world, checks: [generous("another")] });
+      expect(found.started).toEqual([]);
+      expect(found.refusals).toMatchObject([
+        {
+          code: "cap-spent",
+          message: expect.stringContaining("gone without a Ready successor (old)") as string,
+          until: at("40m") + dayMs,
+        },
+      ]);
+      const coming = aNode("new", { createdAt: at("45m"), labels, ready: "False", since: at("59m") });
+      expect(starts({ ...world, nodes: [...masters(1), coming] }).started).toEqual([]);
+      const worker = aNode("worker", { createdAt: at("45m") });
+      expect(starts({ ...world, nodes: [...masters(1), worker] }).started).toEqual([]);
+    });
+
+    test.each<[string, CheckWorld]>([
+      ["is there", { nodes: [...masters(1), aNode("new", { createdAt: at("45m"), labels })] }],
+      ["has not come for a day", { now: at("40m") + dayMs }],
+      ["is not asked for: it was no node of the control plane", { actions: [entry("Terminate")] }],
+    ])("and no longer once that %s", (_how, more) => {
+      expect(starts({ ...world, ...more }).started).toEqual(["n0"]);
+    });
+
+    test("has been followed where the one in its place was taken away since, and that one has", () => {
+      const second = entry("Remediate", { node: "second", spec: { caps, decidedAt: formatTime(at("50m")) } });
+      const again = { ...second, name: "Remediate-second", uid: "another" };
+      const all = { ...world, actions: [...actions, again] };
+      expect(starts(all).refusals[0]?.message).toContain("(second)");
+      expect(
+        starts({ ...all, nodes: [...masters(1), aNode("third", { createdAt: at("55m"), labels })] }).started,
+      ).toEqual(["n0"]);
+    });
+
+    test("may be taken up again under its name: it is what lacks", () => {
+      const again = aNode("old", { uid: "another", createdAt: at("45m"), labels, ready: "False", since: at("46m") });
+      const found = starts({ ...world, nodes: [...masters(1), again] });
+      expect([found.started, found.codes]).toEqual([["old"], ["cap-spent"]]);
+    });
+
+    test("also between the end of the node and that of its entry", () => {
+      const going = entry("Terminate", { phase: "Running", spec: { caps }, status: { startedAt: over.startedAt } });
+      expect(starts({ ...world, actions: [going] }).codes).toEqual(["cap-spent"]);
+    });
   });
 
   test("not while another of its nodes goes away for another reason", () => {
