@@ -290,6 +290,15 @@ describe("create-remediation", () => {
     expect([execution.writes, await one.phase()]).toEqual([[], "Running"]);
   });
 
+  test("of the next step makes nothing on another node of the name", async () => {
+    await one.progress({ phase: "Running", startedAt: time });
+    await execution.remove(nodes, "n");
+    await execution.create(nodes, { metadata: { name: "n" }, status: { conditions: [readyIs("False")] } });
+    const message = `Node n (${one.node.uid}) is gone.`;
+    expect(await execution.execute(one.creation)).toMatchObject({ result: "retry", reason: "Doubtful", message });
+    expect(await one.found).toBeUndefined();
+  });
+
   test("of a kind that is not served any more is no success", async () => {
     const gone = { ...resource, plural: "wiperemediations", kind: "WipeRemediation" };
     const outcome = await execution.execute({ ...one.creation, resource: gone });

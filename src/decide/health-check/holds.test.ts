@@ -347,10 +347,10 @@ describe("the control plane", () => {
   });
 
   describe("with a PodDisruptionBudget over etcd", () => {
-    const guarded = (disruptionsAllowed: number, isReady: boolean | undefined) => {
+    const guarded = (disruptionsAllowed: number, isReady: boolean | undefined, more = {}) => {
       const namespace = "openshift-etcd";
       const pod = aPod("etcd-guard", { namespace, on: "n0", ...(isReady === undefined ? {} : { isReady }) });
-      const budgets = [aBudget("etcd-guard", { namespace, disruptionsAllowed })];
+      const budgets = [aBudget("etcd-guard", { namespace, disruptionsAllowed, ...more })];
       const pods = isReady === undefined ? [] : [pod];
       return starts({ checks: [generous("web")], nodes: masters(1), pods, budgets });
     };
@@ -359,6 +359,10 @@ describe("the control plane", () => {
       expect(guarded(0, true).refusals).toMatchObject([
         { code: "etcd-quorum", message: expect.stringContaining("openshift-etcd/etcd-guard") as string },
       ]);
+    });
+
+    test("whose word is of before its last edit: not", () => {
+      expect(guarded(1, true, { isObserved: false }).codes).toEqual(["etcd-quorum"]);
     });
 
     test.each([

@@ -284,6 +284,14 @@ describe("Reboot", () => {
     expect(decide({ remediations: [ours("RebootRemediation", { own })], actions }).proposals).toHaveLength(1);
   });
 
+  test("keeps its object until our word is off the node that it is out of service", () => {
+    const removed = [ours("RebootRemediation", { deletingSince: at("59m") })];
+    const annotations = { "fettle.dev/out-of-service-by": "remediation-n-uid" };
+    const nodes = [aNode("n", { annotations })];
+    expect(decide({ remediations: removed, nodes })).toEqual(nothing);
+    expect(decide({ remediations: removed, nodes: [aNode("n")] }).commands).toHaveLength(1);
+  });
+
   test("is seen to its end before its object goes", () => {
     const removed = [ours("RebootRemediation", { deletingSince: at("59m") })];
     const actions = [anActionOf("Reboot", { phase: "Running", status: { startedAt: "2026-01-01T00:31:00Z" } })];
