@@ -385,6 +385,20 @@ describe("the control plane", () => {
       expect(remediationVeto(context)(repair, context)).toBeUndefined();
     });
 
+    test("for what our own remediators begin for a check, however long ago that asked", () => {
+      const check = generous("web");
+      const pods = [aPod("etcd-guard", { namespace: "openshift-etcd", on: "n0" })];
+      const budgets = [aBudget("etcd-guard", { namespace: "openshift-etcd", disruptionsAllowed: 0 })];
+      const remediations = [aRemediation({ of: check, on: "n0" })];
+      const context = aCheckContext({ checks: [check], nodes: masters(1), pods, budgets, remediations });
+      const askedBy = { kind: "NodeHealthCheck", name: "web", uid: check.uid };
+      const by = (method: Proposal["method"]) => {
+        const asked = { action: "Remediation", method, askedBy, node: { name: "n0", uid: "n0-uid" } };
+        return remediationVeto(context)(asked as unknown as Proposal, context)?.code;
+      };
+      expect([by("Terminate"), by("Reboot"), by("Remediate")]).toEqual(["etcd-quorum", "etcd-quorum", undefined]);
+    });
+
     test("on a plain cluster too, by the label of its static pod", () => {
       const pods = [aPod("etcd-n0", { namespace: "kube-system", on: "n0", labels: { component: "etcd" } })];
       const budgets = [aBudget("etcd", { namespace: "kube-system", selector: { matchLabels: { component: "etcd" } } })];

@@ -24,8 +24,11 @@ export function remediationVeto(context: Context): Veto {
     if (proposal.action !== "Remediation" || node === undefined) return undefined;
     // What a person wants of our own remediators.
     if (check === undefined) return etcdGuard(node, context);
-    // What is there already has begun; only its entry in the ledger is new.
-    if (isUnderWay(check, node, context)) return undefined;
+    // What is there already has begun; only its entry in the ledger is new. What our own remediators do for it begins now,
+    // and may have waited long: by now another member of etcd may lack.
+    if (isUnderWay(check, node, context)) {
+      return proposal.method === "Remediate" ? undefined : etcdGuard(node, context);
+    }
     if (!holdByCheck.has(check)) holdByCheck.set(check, checkHold(check, context));
     return holdByCheck.get(check) ?? etcdGuard(node, context);
   };
