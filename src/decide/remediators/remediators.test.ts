@@ -157,6 +157,22 @@ describe("both", () => {
     expect(stillHolds({ ...written, joined: [another] }, live, context).holds).toBe(true);
   });
 
+  test.each<[string, boolean, Parameters<typeof aNode>[1]]>([
+    ["nobody keeps it back", true, {}],
+    ["it is excluded", false, { labels: excluding }],
+    ["it is not to be repaired", false, { annotations: unrepairable }],
+  ])("what is written down begins only while of its node, as it is read then, %s", (_how, holds, more) => {
+    const { spec } = anActionOf("Terminate", { phase: "Pending" });
+    const evidence = [{ kind: "RemediationObject", message: "m", since: formatTime(at("30m")), seenAt: "" }] as const;
+    const written = { ...spec, policy: { kind: "ReplaceRemediation", name: "n" }, evidence: [...evidence] };
+    const context = contextOf({
+      nodes: [aNode("n")],
+      claims: [aClaim("n")],
+      remediations: [ours("ReplaceRemediation")],
+    });
+    expect(stillHolds(written, { node: aNode("n", more), claim: aClaim("n") }, context).holds).toBe(holds);
+  });
+
   test("one that is due later is asked for then", () => {
     const made = ours("ReplaceRemediation", { checkUid: web.uid });
     const nodes = [aNode("n", { ready: "False", since: at("58m") })];
