@@ -50,11 +50,11 @@ function limited(api: KubeApi, granted: Rights): KubeApi {
   return new Proxy(api, { get: (_, key: keyof KubeApi) => (key === "get" ? get : bound(key)) });
 }
 
-async function machine(nodeName = name): Promise<void> {
+async function machine(nodeName = name, more = {}): Promise<void> {
   await ward.box.create(definitions, definitionOf(machines));
   await ward.box.run(5);
   const found = (await ward.box.list(nodes)).find(({ metadata }) => metadata.name === nodeName);
-  const status = { nodeRef: { kind: "Node", name: nodeName, uid: found?.metadata.uid } };
+  const status = { nodeRef: { kind: "Node", name: nodeName, uid: found?.metadata.uid, ...more } };
   const metadata = { name: "machine-1", finalizers: ["machine.cluster.x-k8s.io"] };
   await ward.box.create(machines, { metadata });
   const patch = { type: "merge", body: { status } } as const;
@@ -114,13 +114,16 @@ test("without Cluster API in the cluster nothing is touched, and that is no erro
   expect(await ward.actions()).toEqual([]);
 });
 
-test("a Machine of another node is not deleted", async () => {
-  await machine("worker-2");
-  await replace();
-  const [kept] = await machinesThere();
-  expect(kept?.metadata.deletionTimestamp).toBeUndefined();
-  expect(await said()).toMatchObject({ Succeeded: expect.stringMatching(/^False .*its node is worker-2/) });
-});
+test.each([{}, { uid: "" }])(
+  "a Machine of another node is not deleted, whether or not it says which: %o",
+  async more => {
+    await machine("worker-2", more);
+    await replace();
+    const [kept] = await machinesThere();
+    expect(kept?.metadata.deletionTimestamp).toBeUndefined();
+    expect(await said()).toMatchObject({ Succeeded: expect.stringMatching(/^False .*its node is worker-2/) });
+  },
+);
 
 test("a Machine that is gone already is said to be", async () => {
   await ward.box.create(definitions, definitionOf(machines));

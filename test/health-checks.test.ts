@@ -91,6 +91,15 @@ describe("a check in a living cluster", () => {
     // Held by the stranger's finalizer: the node counts as not healthy until it is gone.
     expect((await ward.fences()).map(({ metadata }) => metadata.name)).toEqual([name]);
     expect(await ward.status()).toMatchObject({ phase: "Remediating", healthyNodes: 5 });
+    // It fails again under a pause: a new failure, to which the step after that one does not belong.
+    await ward.edit({ pauseRequests: ["maintenance"] });
+    await ward.simulate(sick, "silent");
+    await ward.box.run(480);
+    expect((await ward.fences()).map(({ metadata }) => metadata.name)).toEqual([name]);
+    expect(ward.codes(sick)).toContain("still-being-removed");
+    await ward.simulate(sick, null);
+    await ward.box.run(60);
+    await ward.edit({ pauseRequests: null });
     await ward.hold(name, null);
     await ward.box.run(30);
     expect(await ward.fences()).toEqual([]);
@@ -151,6 +160,31 @@ describe("a check in a living cluster", () => {
     expect(after.filter(id => before.includes(id))).toEqual([]);
     const said = (await ward.box.list(rebootRemediations.resource)).map(({ status }) => JSON.stringify(status));
     expect(said.every(text => text.includes("was rebooted and has recovered"))).toBe(true);
+    expect(ward.controller.verify()).toEqual([]);
+  });
+
+  test("of the control plane the next one waits until a Ready one has followed what was replaced", async () => {
+    const controlPlane = { "node-role.kubernetes.io/control-plane": "" };
+    await ward.unbounded();
+    await ward.box.create(replaceRemediationTemplates.resource, own("replace"));
+    const before = await ward.nodeNames();
+    const [one = "", two = ""] = before;
+    for (const name of [one, two]) await ward.label(name, controlPlane);
+    const by = { remediationTemplate: ownTemplate("ReplaceRemediationTemplate", "replace") };
+    await ward.check({ ...by, maxUnhealthy: "100%" });
+    await ward.simulate(one, "silent");
+    await ward.box.run(240);
+    await ward.simulate(two, "silent");
+    await ward.box.run(600);
+    const names = await ward.nodeNames();
+    expect(names).not.toContain(one);
+    expect(names).toContain(two);
+    const [held] = ward.controller.refusals(`node/${two}`).filter(({ code }) => code === "cap-spent");
+    expect(held?.message).toContain(`gone without a Ready successor (${one})`);
+    const successor = names.find(name => !before.includes(name)) ?? "";
+    await ward.label(successor, controlPlane);
+    await ward.box.run(300);
+    expect(await ward.nodeNames()).not.toContain(two);
     expect(ward.controller.verify()).toEqual([]);
   });
 

@@ -223,6 +223,23 @@ describe("create-remediation", () => {
     expect(execution.picture.node("n")?.conditions).toMatchObject([{ type: "Ready", status: "True" }]);
   });
 
+  describe("of a node that is excluded as it is read now", () => {
+    const labels = { "remediation.medik8s.io/exclude-from-remediation": "true" };
+    beforeEach(async () => void (await execution.patch(nodes, "n", { metadata: { labels } })));
+
+    test("is not made, and the action ends", async () => {
+      await execution.execute(one.creation);
+      expect([await one.phase(), await one.found]).toEqual(["Abandoned", undefined]);
+    });
+
+    test("is not made as the next step either", async () => {
+      await one.progress({ phase: "Running", startedAt: time });
+      const message = expect.stringContaining("exclude-from-remediation") as string;
+      expect(await execution.execute(one.creation)).toMatchObject({ result: "retry", reason: "Doubtful", message });
+      expect(await one.found).toBeUndefined();
+    });
+  });
+
   test("of a node with the same name and another uid ends the action", async () => {
     await execution.remove(nodes, "n");
     await execution.create(nodes, { metadata: { name: "n" }, status: { conditions: [readyIs("False")] } });
@@ -288,6 +305,15 @@ describe("create-remediation", () => {
     await one.progress({ phase: "Running", startedAt: time });
     expect(await execution.execute(one.creation)).toMatchObject({ result: "retry", reason: "Doubtful" });
     expect([execution.writes, await one.phase()]).toEqual([[], "Running"]);
+  });
+
+  test("of the next step makes nothing on another node of the name", async () => {
+    await one.progress({ phase: "Running", startedAt: time });
+    await execution.remove(nodes, "n");
+    await execution.create(nodes, { metadata: { name: "n" }, status: { conditions: [readyIs("False")] } });
+    const message = `Node n (${one.node.uid}) is gone.`;
+    expect(await execution.execute(one.creation)).toMatchObject({ result: "retry", reason: "Doubtful", message });
+    expect(await one.found).toBeUndefined();
   });
 
   test("of a kind that is not served any more is no success", async () => {

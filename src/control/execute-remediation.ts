@@ -6,6 +6,7 @@ import { apiVersionOf, type KubeObject, type Resource } from "../api/meta.ts";
 import { nodeNameKey } from "../api/node-health-check-contract.ts";
 import { formatTime, type Instant } from "../api/time.ts";
 import type { Command, Context, LeaseTaking, ObjectTarget, Outcome } from "../decide/decision.ts";
+import { excluded } from "../decide/health-check/ask.ts";
 import { isUnderWay, remediationVeto } from "../decide/health-check/holds.ts";
 import { healthOf, isUnhealthy } from "../decide/health-check/node-health.ts";
 import { unstamped } from "../decide/ledger.ts";
@@ -55,7 +56,7 @@ function isStepOn({ spec }: ActionView, execution: Execution): boolean {
   return check !== undefined && check.uid === spec.askedBy.uid && isUnderWay(check, spec.node, execution);
 }
 
-/** The next step of what has begun: the node need not be sick as it was at first, but it must still be. */
+/** The next step of what has begun: the node need not be sick as it was at first, but it must still be, and ours to treat. */
 function recovered({ spec }: ActionView, { node }: Live, execution: Execution): string | undefined {
   const { picture, clock } = execution;
   if (node === undefined) return `Node ${spec.node.name} (${spec.node.uid}) is gone.`;
@@ -63,7 +64,8 @@ function recovered({ spec }: ActionView, { node }: Live, execution: Execution): 
   if (check === undefined || check.uid !== spec.askedBy.uid) return `NodeHealthCheck ${spec.askedBy.name} is gone.`;
   const now = clock.now();
   const health = healthOf(node, check, contextOf(execution, now));
-  return isUnhealthy(health, now) ? undefined : `Node ${spec.node.name} is not unhealthy as it is read now.`;
+  if (!isUnhealthy(health, now)) return `Node ${spec.node.name} is not unhealthy as it is read now.`;
+  return excluded({ node })?.message;
 }
 
 /** What may have come between the entry in the ledger and now. */

@@ -15,6 +15,8 @@ import { lapsed } from "./disruption/lapsed.ts";
 import { replacementsAwaited } from "./disruption-reason.ts";
 import { contradiction, type Live, noRemediation } from "./evidence.ts";
 import { awaitedPlaces, goesWithout } from "./gentle-repair.ts";
+import { excluded } from "./health-check/ask.ts";
+import { heldFromRepair } from "./health-check/left-to-repair.ts";
 import { sightOf } from "./health-check/templates.ts";
 import { instantOf, isDryRun, isOpen, reasonsOf } from "./ledger.ts";
 import { servedClass } from "./node-class.ts";
@@ -47,7 +49,7 @@ export function stillHolds(spec: NodeActionSpec, live: Live, context: Context): 
     return no("the node has no NodeClaim to delete");
   }
   const [first, ...joined] = reasonsOf(spec).map(reason => doubtOf(reason, live, context));
-  const whys = [first ?? withdrawn(spec, context), ...joined];
+  const whys = [first ?? withdrawn(spec, context) ?? keptBack(spec, live, context), ...joined];
   return whys.includes(undefined) ? { holds: true } : no(whys.join("; "));
 }
 
@@ -58,6 +60,13 @@ function withdrawn({ action, policy, node }: NodeActionSpec, { picture }: Contex
   if (kind === undefined || picture.checks.kind(kind).state !== "Served") return undefined;
   const why = noRemediation(node.name, picture);
   return why === undefined ? undefined : `${action}: ${why}`;
+}
+
+/** Who keeps the node from remediation may have said so a moment ago: the watch may be late. */
+function keptBack({ action, method }: NodeActionSpec, { node }: Live, context: Context): string | undefined {
+  if (action !== "Remediation" || node === undefined) return undefined;
+  const held = excluded({ node }) ?? (method === "Remediate" ? undefined : heldFromRepair(node, context));
+  return held && `${action}: ${held.message.replace(/\.$/, "")}`;
 }
 
 /** Why one reason of an action does not hold now. Asked before it joins what has begun, too: it may turn it into force. */

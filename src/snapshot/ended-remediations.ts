@@ -31,19 +31,15 @@ function placeOf({ spec, name }: ActionView): string {
   return `${spec.decidedAt} ${name}`;
 }
 
-/** Of an action that has taken its node away, as far as it can tell. */
 function checkOf(action: ActionView | undefined): string | undefined {
-  if (action === undefined) return undefined;
-  const { spec, status } = action;
+  return action !== undefined && hasTakenNode(action) ? action.spec.askedBy.uid : undefined;
+}
+
+/** A remediation that is over and has taken its node away, as far as it can tell. */
+export function hasTakenNode({ spec, status }: ActionView): boolean {
   // A reboot takes no node away.
-  if (
-    spec.action !== "Remediation" ||
-    spec.method === "Reboot" ||
-    spec.dryRun === true ||
-    status.startedAt === undefined
-  )
-    return undefined;
+  const isMeant = spec.action === "Remediation" && spec.method !== "Reboot" && spec.dryRun !== true;
   const isOver = finalPhases.some(phase => phase === status.phase);
   const isWithNode = status.steps?.some(({ name }) => name === endedStep) ?? false;
-  return isOver && !isWithNode ? spec.askedBy.uid : undefined;
+  return isMeant && status.startedAt !== undefined && isOver && !isWithNode;
 }

@@ -107,7 +107,7 @@ function going({ node }: Case): Objection | undefined {
   return node.deletingSince === undefined ? undefined : nodeGoing(node);
 }
 
-function excluded({ node }: Case): Objection | undefined {
+export function excluded({ node }: Pick<Case, "node">): Objection | undefined {
   if (node.labels[excludedKey] !== "true") return undefined;
   const message = `Node ${node.name} is labelled ${excludedKey}.`;
   return { code: "excluded", message, liftedBy: `taking the label off node ${node.name}` };

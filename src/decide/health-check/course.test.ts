@@ -375,6 +375,22 @@ describe("escalation", () => {
     ]);
   });
 
+  test.each<[string, Partial<RemediationView>]>([
+    ["was told that its time is up", { timedOut: formatTime(at("5m")) }],
+    ["had its time while it was being undone", {}],
+  ])("nor does a later step begin then, though the one before %s: it is a new failure", (_how, more) => {
+    const going = { createdAt: t0, deletingSince: at("20m"), finalizers: ["fence.example.org/undo"], ...more };
+    const found = decide(world([step("Fence", going)]));
+    expect(commandsOf(found, "create-remediation")).toEqual([]);
+    expect(found.refusals.map(({ code }) => code)).toEqual(["still-being-removed"]);
+    const later = decide(world([step("Fence", going)], { actions: [] }));
+    expect([later.proposals, later.refusals.map(({ code }) => code)]).toEqual([[], ["still-being-removed"]]);
+    // Where somebody takes back only what was tried first, those after it go on.
+    const stands = step("Reboot", { createdAt: at("20m"), timedOut: formatTime(at("25m")) });
+    const [made] = commandsOf(decide(world([step("Fence", going), stands])), "create-remediation");
+    expect(made?.manifest.kind).toBe("WipeRemediation");
+  });
+
   test("what holds the next step is said on the entry, once", () => {
     const nodes = someNodes(3, 1, { labels: { "remediation.medik8s.io/exclude-from-remediation": "true" } });
     const tried = [step("Fence", { timedOut: formatTime(at("55m")) })];

@@ -133,6 +133,7 @@ export function leftAfterSteps(patient: Patient, context: Context): Objection | 
   return (
     shownOnly(patient, current.step, context) ??
     held ??
+    stillUndone(patient) ??
     // No step begins beside one that could not be told to stop.
     failedWrite(stamps, context) ??
     planHold(patient, plan, context)
@@ -198,6 +199,7 @@ function begin(patient: Patient, step: StepView, context: Context): Decision {
   const plan = planOf(patient, step, context);
   const held =
     goingOrEdited(patient, context) ??
+    stillUndone(patient) ??
     shownOnly(patient, step, context) ??
     stepHold(patient, step, context) ??
     entryHold(patient, context) ??
@@ -245,6 +247,17 @@ function isFailure(code: string): boolean {
 function goingOrEdited({ node, check, isTerminated }: Patient, context: Context): Objection | undefined {
   if (node.deletingSince !== undefined || isTerminated) return nodeGoing(node);
   return isMadeUnderAnother(check, node.name, context) ? edited(check, context) : undefined;
+}
+
+/**
+ * All that was made is taken back: the node was well, or somebody wants that tried again. What it has now is a new failure,
+ * which begins with the first step, and is judged like any other, once nothing is left.
+ */
+function stillUndone(patient: Patient): Objection | undefined {
+  const { remediations } = patient;
+  const [oldest] = remediations;
+  const isTakenBack = remediations.every(({ deletingSince }) => deletingSince !== undefined);
+  return oldest !== undefined && isTakenBack ? nameTaken(patient, oldest) : undefined;
 }
 
 /** A dry run that was asked for since the entry was written: what runs goes on, and nothing is added. */

@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { aClaim, aNode, anAction, aPool, at, t0 } from "../../../test/builders.ts";
 import { dayMs, formatTime } from "../../api/time.ts";
 import type { PoolView } from "../../snapshot/views.ts";
+import { HealthCounts } from "../brake-counts.ts";
+import { ConditionMemory } from "../sickness-history.ts";
 import { allowedOf, gateOf, gateSentence } from "./gate.ts";
 import { aCheck, aCheckContext, aRemediation, type CheckWorld, someNodes } from "../../../test/check-builders.ts";
 
@@ -115,6 +117,24 @@ describe("a node that a remediation took away", () => {
     expect(gate({ checks: [check], nodes: [...nodes, booting], actions })).toMatchObject({ nodes: 5, notHealthy: 2 });
     const ready = aNode("new", { createdAt: at("45m") });
     expect(gate({ checks: [check], nodes: [...nodes, ready], actions })).toMatchObject({ nodes: 4, notHealthy: 0 });
+  });
+
+  test("has been followed also by one that has failed since: that counts by itself, and once", () => {
+    const memory = new ConditionMemory();
+    const ready = aNode("new", { createdAt: at("45m"), since: at("46m") });
+    const failed = aNode("new", { createdAt: at("45m"), ready: "Unknown", since: at("50m") });
+    memory.observe({ after: ready }, at("46m"));
+    memory.observe({ before: ready, after: failed }, at("50m"));
+    const context = aCheckContext({ checks: [check], nodes: [...someNodes(2, 0), failed], actions: [taken("old")] });
+    const remembered = { sight: memory, health: new HealthCounts() };
+    expect(gateOf(check, { ...context, remembered })).toMatchObject({
+      nodes: 3,
+      notHealthy: 1,
+      taken: 0,
+      isOpen: true,
+    });
+    // Whoever has not seen it Ready cannot tell it from one that boots.
+    expect(gateOf(check, context)).toMatchObject({ notHealthy: 2, taken: 1, isOpen: false });
   });
 
   test("does not open the gate for the next one", () => {

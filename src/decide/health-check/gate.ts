@@ -79,7 +79,7 @@ function takenAway(check: CheckView, context: Context): { taken: number; frees: 
     .ended(check)
     .filter(({ spec }) => picture.nodeByUid(spec.node.uid) === undefined)
     .filter(action => !isStillRemediated(action, check, context));
-  const alone = gone.length === 0 ? [] : withoutSuccessor(gone, checks.selected(check));
+  const alone = gone.length === 0 ? [] : withoutSuccessor(gone, checks.selected(check), context);
   const ends = stillWanted(alone, picture).map(action => countedUntil(action, context));
   const counted = ends.filter(end => end > now);
   return {
@@ -116,7 +116,7 @@ function lackingOf(pool: PoolView | undefined, picture: Picture): number {
 }
 
 /** For a node that somebody else provisions: whether another is meant to come, nobody can ask. */
-const followedWithinMs: Millis = dayMs;
+export const followedWithinMs: Millis = dayMs;
 
 /**
  * A pool with a fixed number has another made, and it is waited for as long as it lacks one. A pool that follows its pods
@@ -135,11 +135,15 @@ function countedUntil(action: ActionView, { picture }: Context): Instant {
  * Which node follows which is written nowhere: to each that went, in order, the first Ready one that came since its end
  * was decided.
  */
-function withoutSuccessor(gone: readonly ActionView[], nodes: readonly NodeView[]): readonly ActionView[] {
+export function withoutSuccessor(
+  gone: readonly ActionView[],
+  nodes: readonly NodeView[],
+  context: Context,
+): readonly ActionView[] {
   const inOrder = [...gone].sort((a, b) => decidedAt(a) - decidedAt(b));
   const first = inOrder[0] === undefined ? 0 : decidedAt(inOrder[0]);
   const arrivals = nodes
-    .filter(({ createdAt, conditions }) => createdAt >= first && isTrue(conditions, "Ready"))
+    .filter(node => node.createdAt >= first && hasBeenReady(node, context))
     .map(({ createdAt }) => createdAt)
     .sort((a, b) => a - b);
   let next = 0;
@@ -149,7 +153,13 @@ function withoutSuccessor(gone: readonly ActionView[], nodes: readonly NodeView[
   });
 }
 
-function decidedAt({ spec, createdAt }: ActionView): Instant {
+/** One that has failed since has followed all the same, and counts by itself: both would count one lack twice. */
+function hasBeenReady({ uid, conditions }: NodeView, { remembered }: Context): boolean {
+  const seen = remembered?.sight.history(uid, "Ready")?.stretches ?? [];
+  return isTrue(conditions, "Ready") || seen.some(({ status }) => status === "True");
+}
+
+export function decidedAt({ spec, createdAt }: ActionView): Instant {
   return instantOf(spec.decidedAt) ?? createdAt;
 }
 

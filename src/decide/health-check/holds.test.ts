@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aBudget, aNode, anAction, aPod, aSafetyPolicy, at, t0 } from "../../../test/builders.ts";
 import type { NodeHealthCheckStatus } from "../../api/node-health-check.ts";
-import { formatTime, type Instant } from "../../api/time.ts";
+import { dayMs, formatTime, type Instant } from "../../api/time.ts";
 import type { UpgradeView } from "../../snapshot/check-views.ts";
 import { arbitrate } from "../arbitrate.ts";
 import type { Proposal } from "../decision.ts";
@@ -275,16 +275,82 @@ describe("the control plane", () => {
     expect(found.codes).toContain("cap-spent");
   });
 
+  describe("one of which a remediation took away", () => {
+    const check = generous("web");
+    const caps = [
+      { kind: "Default" as const, path: "one node of the control plane at a time", allowed: 1, counted: 0 },
+    ];
+    const askedBy = { kind: "NodeHealthCheck" as const, name: "web", uid: check.uid };
+    const over = { startedAt: formatTime(at("31m")), finishedAt: formatTime(at("40m")) };
+    const entry = (method: "Remediate" | "Terminate", more: Parameters<typeof anAction>[1] = {}) =>
+      anAction(`${method}-old`, {
+        node: "old",
+        phase: "Done",
+        ...more,
+        spec: { action: "Remediation", method, askedBy, decidedAt: formatTime(at("30m")), ...more.spec },
+        status: { ...over, ...more.status },
+      });
+    const ended = [{ name: "ended", startedAt: over.startedAt, finishedAt: over.finishedAt }];
+    // As a check leaves it: its own entry is over with the node still there, and our remediator's takes it away.
+    const actions = [entry("Remediate", { spec: { caps }, status: { steps: ended } }), entry("Terminate")];
+    const world = { checks: [check], nodes: masters(1), actions };
+
+    test("waits for a Ready one in its place, by whichever check", () => {
+      const found = starts({ ...world, checks: [generous("another")] });
+      expect(found.started).toEqual([]);
+      expect(found.refusals).toMatchObject([
+        {
+          code: "cap-spent",
+          message: expect.stringContaining("gone without a Ready successor (old)") as string,
+          until: at("40m") + dayMs,
+        },
+      ]);
+      const coming = aNode("new", { createdAt: at("45m"), labels, ready: "False", since: at("59m") });
+      expect(starts({ ...world, nodes: [...masters(1), coming] }).started).toEqual([]);
+      const worker = aNode("worker", { createdAt: at("45m") });
+      expect(starts({ ...world, nodes: [...masters(1), worker] }).started).toEqual([]);
+    });
+
+    test.each<[string, CheckWorld]>([
+      ["is there", { nodes: [...masters(1), aNode("new", { createdAt: at("45m"), labels })] }],
+      ["has not come for a day", { now: at("40m") + dayMs }],
+      ["is not asked for: it was no node of the control plane", { actions: [entry("Terminate")] }],
+    ])("and no longer once that %s", (_how, more) => {
+      expect(starts({ ...world, ...more }).started).toEqual(["n0"]);
+    });
+
+    test("has been followed where the one in its place was taken away since, and that one has", () => {
+      const second = entry("Remediate", { node: "second", spec: { caps, decidedAt: formatTime(at("50m")) } });
+      const again = { ...second, name: "Remediate-second", uid: "another" };
+      const all = { ...world, actions: [...actions, again] };
+      expect(starts(all).refusals[0]?.message).toContain("(second)");
+      expect(
+        starts({ ...all, nodes: [...masters(1), aNode("third", { createdAt: at("55m"), labels })] }).started,
+      ).toEqual(["n0"]);
+    });
+
+    test("may be taken up again under its name: it is what lacks", () => {
+      const again = aNode("old", { uid: "another", createdAt: at("45m"), labels, ready: "False", since: at("46m") });
+      const found = starts({ ...world, nodes: [...masters(1), again] });
+      expect([found.started, found.codes]).toEqual([["old"], ["cap-spent"]]);
+    });
+
+    test("also between the end of the node and that of its entry", () => {
+      const going = entry("Terminate", { phase: "Running", spec: { caps }, status: { startedAt: over.startedAt } });
+      expect(starts({ ...world, actions: [going] }).codes).toEqual(["cap-spent"]);
+    });
+  });
+
   test("not while another of its nodes goes away for another reason", () => {
     const actions = [anAction("repair-n2", { node: "n2", spec: { action: "Repair" } })];
     expect(starts({ checks: [generous("web")], nodes: masters(1), actions }).codes).toEqual(["cap-spent"]);
   });
 
   describe("with a PodDisruptionBudget over etcd", () => {
-    const guarded = (disruptionsAllowed: number, isReady: boolean | undefined) => {
+    const guarded = (disruptionsAllowed: number, isReady: boolean | undefined, more = {}) => {
       const namespace = "openshift-etcd";
       const pod = aPod("etcd-guard", { namespace, on: "n0", ...(isReady === undefined ? {} : { isReady }) });
-      const budgets = [aBudget("etcd-guard", { namespace, disruptionsAllowed })];
+      const budgets = [aBudget("etcd-guard", { namespace, disruptionsAllowed, ...more })];
       const pods = isReady === undefined ? [] : [pod];
       return starts({ checks: [generous("web")], nodes: masters(1), pods, budgets });
     };
@@ -293,6 +359,10 @@ describe("the control plane", () => {
       expect(guarded(0, true).refusals).toMatchObject([
         { code: "etcd-quorum", message: expect.stringContaining("openshift-etcd/etcd-guard") as string },
       ]);
+    });
+
+    test("whose word is of before its last edit: not", () => {
+      expect(guarded(1, true, { isObserved: false }).codes).toEqual(["etcd-quorum"]);
     });
 
     test.each([
@@ -313,6 +383,20 @@ describe("the control plane", () => {
       expect(remediationVeto(context)(on("n1"), context)).toBeUndefined();
       const repair = { ...on("n0"), action: "Repair" } as const;
       expect(remediationVeto(context)(repair, context)).toBeUndefined();
+    });
+
+    test("for what our own remediators begin for a check, however long ago that asked", () => {
+      const check = generous("web");
+      const pods = [aPod("etcd-guard", { namespace: "openshift-etcd", on: "n0" })];
+      const budgets = [aBudget("etcd-guard", { namespace: "openshift-etcd", disruptionsAllowed: 0 })];
+      const remediations = [aRemediation({ of: check, on: "n0" })];
+      const context = aCheckContext({ checks: [check], nodes: masters(1), pods, budgets, remediations });
+      const askedBy = { kind: "NodeHealthCheck", name: "web", uid: check.uid };
+      const by = (method: Proposal["method"]) => {
+        const asked = { action: "Remediation", method, askedBy, node: { name: "n0", uid: "n0-uid" } };
+        return remediationVeto(context)(asked as unknown as Proposal, context)?.code;
+      };
+      expect([by("Terminate"), by("Reboot"), by("Remediate")]).toEqual(["etcd-quorum", "etcd-quorum", undefined]);
     });
 
     test("on a plain cluster too, by the label of its static pod", () => {

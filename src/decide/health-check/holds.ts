@@ -8,6 +8,7 @@ import type { NodeView } from "../../snapshot/views.ts";
 import type { Limit } from "../caps.ts";
 import type { Context, Proposal, Veto } from "../decision.ts";
 import type { Objection } from "../safety.ts";
+import { controlPlaneCap, controlPlaneGone, wasOfControlPlane } from "./control-plane-gone.ts";
 import { type Gate, gateOf, gateSentence } from "./gate.ts";
 import { isMadeBy, isOfControlPlane } from "./manifest.ts";
 import { endsAt, stepOf } from "./step-time.ts";
@@ -23,8 +24,11 @@ export function remediationVeto(context: Context): Veto {
     if (proposal.action !== "Remediation" || node === undefined) return undefined;
     // What a person wants of our own remediators.
     if (check === undefined) return etcdGuard(node, context);
-    // What is there already has begun; only its entry in the ledger is new.
-    if (isUnderWay(check, node, context)) return undefined;
+    // What is there already has begun; only its entry in the ledger is new. What our own remediators do for it begins now,
+    // and may have waited long: by now another member of etcd may lack.
+    if (isUnderWay(check, node, context)) {
+      return proposal.method === "Remediate" ? undefined : etcdGuard(node, context);
+    }
     if (!holdByCheck.has(check)) holdByCheck.set(check, checkHold(check, context));
     return holdByCheck.get(check) ?? etcdGuard(node, context);
   };
@@ -147,9 +151,9 @@ function etcdGuard(node: NodeView, { picture }: Context): Objection | undefined 
 }
 
 /**
- * One node of the control plane at a time, over all checks and persons, and whoever takes one away; one on which all was
- * tried in vain is still lacking, and may be taken up again as long as no other is. None where nobody asks for one: in a
- * burst of others all that goes away would be looked through at each turn.
+ * One node of the control plane at a time, over all checks and persons, and whoever takes one away, until a Ready one has
+ * followed it; one on which all was tried in vain is still lacking, and may be taken up again as long as no other is. None
+ * where nobody asks for one: in a burst of others all that goes away would be looked through at each turn.
  */
 export function controlPlaneLimits(proposals: readonly Proposal[], context: Context): readonly Limit[] {
   return proposals.some(proposal => isForControlPlane(proposal, context)) ? [controlPlaneLimit(context)] : [];
@@ -161,18 +165,25 @@ function controlPlaneLimit(context: Context): Limit {
   const busy = new Set(checks.controlPlaneRemediations().map(({ nodeName }) => nodeName));
   for (const { node } of picture.departures()) {
     const view = picture.nodeByUid(node.uid);
-    if (view !== undefined && isOfControlPlane(view)) busy.add(view.name);
+    if (view === undefined ? wasOfControlPlane(node.uid, context) : isOfControlPlane(view)) busy.add(node.name);
   }
+  const gone = controlPlaneGone(context);
+  const frees = gone === undefined || busy.has(gone.name) ? [] : [gone.until];
+  if (gone !== undefined) busy.add(gone.name);
   return {
     role: "cap",
-    place: { kind: "Default", path: "one node of the control plane at a time" },
-    what: `of the control plane and under remediation or going away${busy.size === 0 ? "" : ` (${[...busy].sort().join(", ")})`}`,
+    place: { kind: "Default", path: controlPlaneCap },
+    what: `of the control plane and under remediation, going away or gone without a Ready successor${busy.size === 0 ? "" : ` (${[...busy].sort().join(", ")})`}`,
     allowed: 1,
     counted: busy.size,
-    frees: [],
-    applies: proposal =>
-      isForControlPlane(proposal, context) &&
-      (isNewOnControlPlane(proposal, context) || [...busy].some(name => name !== proposal.node.name)),
+    frees,
+    applies: proposal => {
+      const { name } = proposal.node;
+      if (!isForControlPlane(proposal, context)) return false;
+      // One of that name which has come in its place, and is sick too, is what lacks.
+      const isNew = isNewOnControlPlane(proposal, context) && gone?.name !== name;
+      return isNew || [...busy].some(one => one !== name);
+    },
   };
 }
 

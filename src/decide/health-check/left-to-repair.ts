@@ -19,16 +19,23 @@ type Step = { readonly template: Pick<StepView["template"], "apiVersion" | "kind
 
 export function leftToRepair(patient: Case, { template }: Step, context: Context): Objection | undefined {
   if (!template.apiVersion.startsWith("fettle.dev/")) return undefined;
-  const { picture, now } = context;
+  const { picture } = context;
   const { node, check } = patient;
   const claim = ownClaimOf(node, picture);
   const rules = claim && rulesFor(claim, picture);
-  const held = repairHold(ofNode({ node, claim, pool: rules?.pool }), now);
+  const held = heldFromRepair(node, context);
   if (held !== undefined) {
     return { ...held, message: `${held.message} So NodeHealthCheck ${check.name} does not touch it either.` };
   }
   if (template.kind !== "ReplaceRemediationTemplate" || claim === undefined || rules === undefined) return undefined;
   return isRepairedByUs(claim, context) ? leftFor(patient, { claim, rules }, context) : undefined;
+}
+
+/** By a person's word on the node, its claim or its pool. */
+export function heldFromRepair(node: NodeView, { picture, now }: Context): Objection | undefined {
+  const claim = ownClaimOf(node, picture);
+  const pool = claim?.pool === undefined ? undefined : picture.pool(claim.pool);
+  return repairHold(ofNode({ node, claim, pool }), now);
 }
 
 function isRepairedByUs({ spec }: ClaimView, { picture, settings }: Context): boolean {

@@ -5,7 +5,8 @@ import { formatTime } from "../../api/time.ts";
 import type { CheckView, RemediationView } from "../../snapshot/check-views.ts";
 import type { ActionView, ClaimView, NodeView } from "../../snapshot/views.ts";
 import type { Context, Proposal } from "../decision.ts";
-import { stepHold } from "../health-check/ask.ts";
+import { excluded, stepHold } from "../health-check/ask.ts";
+import { heldFromRepair } from "../health-check/left-to-repair.ts";
 import { evidenceOf, type Health, healthOf, isUnhealthy } from "../health-check/node-health.ts";
 import { isDryRun, isOpen, olderFirst } from "../ledger.ts";
 import { ownClaimOf } from "../own-node.ts";
@@ -94,16 +95,17 @@ export function wishOf(patient: Present, how: How, context: Context): Pick<Cours
   // The check that made it does not hold the node for unhealthy any more, and will take it back.
   if (health !== undefined && !isUnhealthy(health, context.now)) return {};
   if (open?.status.startedAt !== undefined) return {};
-  const held = heldByCheck(patient, context);
+  const held = heldBack(patient, context);
   if (held !== undefined) return { held, withdrawn: open };
   return open === undefined ? { proposal: proposalOf(patient, how, context) } : {};
 }
 
-function heldByCheck({ remediation, node, check }: Present, context: Context): Objection | undefined {
+function heldBack({ remediation, node, check }: Present, context: Context): Objection | undefined {
   const { apiVersion, kind, name, checkUid } = remediation;
   if (check !== undefined)
     return stepHold({ node, check }, { template: { apiVersion, kind: `${kind}Template` } }, context);
-  if (checkUid === undefined) return undefined;
+  // Nobody has judged the node for it. Who keeps a node from all that is automatic need not know of who makes objects.
+  if (checkUid === undefined) return excluded({ node }) ?? heldFromRepair(node, context);
   // The server collects it, sooner or later; until then nobody judges the node.
   const message = `The NodeHealthCheck that made ${kind} ${name} is gone: nothing is begun for it.`;
   return { code: "check-gone", message, liftedBy: `the end of ${kind} ${name}` };

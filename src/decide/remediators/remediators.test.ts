@@ -120,6 +120,18 @@ describe("both", () => {
     },
   );
 
+  const unrepairable = { "karpenter.sh/do-not-repair": "true" };
+  test.each<[string, string, CheckWorld]>([
+    ["its node is excluded", "excluded", { nodes: [aNode("n", { ready: "False", labels: excluding })] }],
+    ["its node is not to be repaired", "do-not-repair", { nodes: [aNode("n", { annotations: unrepairable })] }],
+  ])("what a person or another controller asks for is held too, if %s (%s)", (_what, code, more) => {
+    for (const kind of ["ReplaceRemediation", "RebootRemediation"] as const) {
+      const found = decide({ remediations: [ours(kind)], ...more });
+      expect([found.proposals, found.refusals.map(one => one.code)]).toEqual([[], [code]]);
+      expect(verdict({ remediations: [ours(kind)], ...more })).toMatch(/^Unknown (Excluded|DoNotRepair)$/);
+    }
+  });
+
   test("what was done for it is known, also when the entry before was deleted", () => {
     const reboot = anActionOf("Reboot", { phase: "Done" });
     const second = { ...reboot, name: `${reboot.name}-2` };
@@ -143,6 +155,22 @@ describe("both", () => {
     const { askedBy, message } = spec;
     const another = { action: "GarbageCollection", askedBy, message, evidence, at: "" } as const;
     expect(stillHolds({ ...written, joined: [another] }, live, context).holds).toBe(true);
+  });
+
+  test.each<[string, boolean, Parameters<typeof aNode>[1]]>([
+    ["nobody keeps it back", true, {}],
+    ["it is excluded", false, { labels: excluding }],
+    ["it is not to be repaired", false, { annotations: unrepairable }],
+  ])("what is written down begins only while of its node, as it is read then, %s", (_how, holds, more) => {
+    const { spec } = anActionOf("Terminate", { phase: "Pending" });
+    const evidence = [{ kind: "RemediationObject", message: "m", since: formatTime(at("30m")), seenAt: "" }] as const;
+    const written = { ...spec, policy: { kind: "ReplaceRemediation", name: "n" }, evidence: [...evidence] };
+    const context = contextOf({
+      nodes: [aNode("n")],
+      claims: [aClaim("n")],
+      remediations: [ours("ReplaceRemediation")],
+    });
+    expect(stillHolds(written, { node: aNode("n", more), claim: aClaim("n") }, context).holds).toBe(holds);
   });
 
   test("one that is due later is asked for then", () => {
@@ -270,6 +298,14 @@ describe("Reboot", () => {
     const own = { spec: { attempts: 2 }, status: {}, conditions: [] };
     const actions = [anActionOf("Reboot", { phase: "Failed" })];
     expect(decide({ remediations: [ours("RebootRemediation", { own })], actions }).proposals).toHaveLength(1);
+  });
+
+  test("keeps its object until our word is off the node that it is out of service", () => {
+    const removed = [ours("RebootRemediation", { deletingSince: at("59m") })];
+    const annotations = { "fettle.dev/out-of-service-by": "remediation-n-uid" };
+    const nodes = [aNode("n", { annotations })];
+    expect(decide({ remediations: removed, nodes })).toEqual(nothing);
+    expect(decide({ remediations: removed, nodes: [aNode("n")] }).commands).toHaveLength(1);
   });
 
   test("is seen to its end before its object goes", () => {
