@@ -56,6 +56,33 @@ const fewTypes = "its pods could go onto 1 types of cheaper spot nodes, where 15
 const dearer = "nothing that is cheaper could take its pods";
 const takes = "it takes pods of other nodes";
 
+describe("of two nodes of which one can go", () => {
+  const few = podsOn("a", "750m", "750m", "750m", "750m");
+  const many = podsOn("b", ...Array.from({ length: 12 }, () => "250m"));
+  const bound = [...few, ...many, ...podsOn("c", "1")];
+  const goes = (priceOfMany: number, weight = 1) => {
+    const candidates = [
+      candidate("a", 3, { disturbance: weight * 5 }),
+      candidate("b", priceOfMany, { disturbance: weight * 13 }),
+    ];
+    const termsByPool = new Map([["p", { ...terms, price: 3 + priceOfMany, disturbance: weight * 18 }]]);
+    return asked({ bound }, { candidates, termsByPool }).savings.flatMap(({ nodes: names }) => names);
+  };
+
+  // To leave eight pods more alone is worth eight times 3 % of what a node costs.
+  test.each([
+    ["as much more than the pods are worth that must move for it", 3.5, "a"],
+    ["more than that", 4, "b"],
+  ])("the one with more pods goes for what it costs: %s", (_, price, name) => {
+    expect(goes(price)).toEqual([name]);
+  });
+
+  test("and what a pod weighs counts beside what the others weigh", () => {
+    expect(goes(3.5, 10)).toEqual(goes(3.5));
+    expect(goes(4, 10)).toEqual(goes(4));
+  });
+});
+
 describe("one node in place of several, whatever the price list", () => {
   // Each has a little less room than its name says, and the smaller ones yield more for their price.
   const list = [

@@ -12,19 +12,25 @@ import type { Candidate, Question, Saving } from "./question.ts";
 /** How many are replaced together at most: more is hardly cheaper, and all must come up before one goes. */
 const groupMax = 10;
 
-/** What it is worth to leave pods alone, as shares of what their pool costs and of what there is to disturb in it. */
-const leftAloneWorth = 0.1;
+/**
+ * What it is worth to leave a pod alone: so much of what a node of its pool costs on average. Of its own share, many small
+ * pods would be moved for what few large ones are not.
+ */
+const leftAloneWorth = 0.03;
 
 /** What spot nodes may be replaced by is another question where none but spot nodes go. */
 export type GroupKind = "spot" | "other" | "mixed";
 
-type Standing = {
+type Loaded = {
   readonly candidate: Candidate;
   readonly index: number;
   /** Of the pods that would move. */
   readonly demand: Amounts;
   readonly podCount: number;
 };
+
+/** `worth`: what is won if it goes, less what it is worth to leave its pods alone. */
+type Standing = Loaded & { readonly worth: number };
 
 export class Standings {
   readonly input: TrialInput;
@@ -51,17 +57,22 @@ export class Standings {
   }
 
   static *of(picture: Picture, question: Question, effort: Effort): Generator<void, Standings> {
-    const standings: Standing[] = [];
+    const loaded: Loaded[] = [];
     for (const candidate of question.candidates) {
       const index = picture.hosts.indexByName.get(candidate.name);
       if (index === undefined) continue;
-      standings.push({ candidate, index, ...loadOf(picture, index) });
+      loaded.push({ candidate, index, ...loadOf(picture, index) });
       effort.work += 10;
-      if (standings.length % 64 === 0) yield;
+      if (loaded.length % 64 === 0) yield;
     }
-    const mixture = mixtureOf(standings);
+    const mixture = mixtureOf(loaded);
+    const worths = worthByPool(loaded, question);
+    const standings = loaded.map((one): Standing => {
+      const { price, disturbance, pool } = one.candidate;
+      return { ...one, worth: price - (worths.get(pool) ?? 0) * disturbance };
+    });
     const costs = new Map<Standing, number>();
-    for (const one of standings) costs.set(one, keepingCost(one, mixture, { picture, question }));
+    for (const one of standings) costs.set(one, keepingCost(one, mixture, picture));
     effort.work += 0.3 * standings.length;
     yield;
     const cost = (one: Standing) => costs.get(one) ?? 0;
@@ -80,9 +91,8 @@ export class Standings {
     return this.#standing(name).index;
   }
 
-  /** What is won if it goes, less what it is worth to leave its pods alone. */
   worthOf({ name }: Pick<Candidate, "name">): number {
-    return worthOf(this.#standing(name), this.#question);
+    return this.#standing(name).worth;
   }
 
   /** Whether its pods would fit elsewhere if they could be cut to pieces. */
@@ -163,7 +173,7 @@ function isOf(kind: GroupKind, { isSpot }: Candidate): boolean {
 }
 
 /** What an average pod asks for. */
-function mixtureOf(standings: readonly Standing[]): Amounts {
+function mixtureOf(standings: readonly Loaded[]): Amounts {
   const mixture = new Float64Array(standings[0]?.demand.length ?? 0);
   let podCount = 0;
   for (const one of standings) {
@@ -177,24 +187,27 @@ function mixtureOf(standings: readonly Standing[]): Amounts {
  * What it costs to keep the node, for each average pod that it would hold; what it is worth to leave its own pods alone is
  * taken off. Who costs most had better go: of nodes that hold the same, those with the fewest pods.
  */
-function keepingCost(
-  standing: Standing,
-  mixture: Amounts,
-  { picture, question }: { readonly picture: Picture; readonly question: Question },
-): number {
-  return worthOf(standing, question) / Math.max(1e-9, heldBy(standing, mixture, picture));
+function keepingCost(standing: Standing, mixture: Amounts, picture: Picture): number {
+  return standing.worth / Math.max(1e-9, heldBy(standing, mixture, picture));
 }
 
-function worthOf({ candidate }: Standing, { termsByPool }: Question): number {
-  const { price, disturbance } = termsByPool.get(candidate.pool) ?? { price: 0, disturbance: 0 };
-  return candidate.price - (leftAloneWorth * price * candidate.disturbance) / Math.max(1, disturbance);
+/** What it is worth to leave alone as much as one average pod, by pool. */
+function worthByPool(loaded: readonly Loaded[], { termsByPool }: Question): ReadonlyMap<string, number> {
+  const worths = new Map<string, number>();
+  for (const [pool, { price, disturbance }] of termsByPool) {
+    const ofPool = loaded.filter(({ candidate }) => candidate.pool === pool);
+    // A node counts as one, as each of its pods does: of these the price of one node is made up on average.
+    const onEach = 1 + ofPool.reduce((sum, { podCount }) => sum + podCount, 0) / Math.max(1, ofPool.length);
+    worths.set(pool, (leftAloneWorth * onEach * price) / Math.max(1, disturbance));
+  }
+  return worths;
 }
 
 /**
  * In average pods, by the CPUs they ask for: those that run there, and as many more as its room has space for. A scheduler
  * does not sort pods by what suits a node, so room that average pods leave over is worth nothing.
  */
-function heldBy({ index, demand, podCount }: Standing, mixture: Amounts, { hosts }: Picture): number {
+function heldBy({ index, demand, podCount }: Loaded, mixture: Amounts, { hosts }: Picture): number {
   let more = Number.POSITIVE_INFINITY;
   for (const [r, amount] of mixture.entries()) {
     const free = Math.max(0, hosts.free[index * hosts.stride + r] ?? 0);
@@ -221,7 +234,7 @@ function* orderOf(
   return [...first.flatMap(name => picture.hosts.indexByName.get(name) ?? []), ...last.map(({ index }) => index)];
 }
 
-function loadOf(picture: Picture, index: number): Pick<Standing, "demand" | "podCount"> {
+function loadOf(picture: Picture, index: number): Pick<Loaded, "demand" | "podCount"> {
   const demand = new Float64Array(picture.space.names.length);
   let podCount = 0;
   for (const resident of picture.residents[index]?.values() ?? []) {
