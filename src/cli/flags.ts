@@ -68,6 +68,16 @@ export function choiceOf<T extends string>(...choices: readonly T[]): (text: str
   };
 }
 
+/** Several of them, with commas between; `none` is none of them. */
+export function someOf<T extends string>(...choices: readonly T[]): (text: string) => readonly T[] {
+  const read = choiceOf<T | "none">("none", ...choices);
+  return text =>
+    text
+      .split(",")
+      .map(item => read(item.trim()))
+      .filter((one): one is T => one !== "none");
+}
+
 export function seedOf(text: string): number {
   const seed = Number(text);
   if (!/^\d+$/.test(text) || seed >= 2 ** 32)

@@ -3,8 +3,18 @@
 import { Option } from "commander";
 import { type Millis, secondMs } from "../api/time.ts";
 import { type ControllerName, controllers } from "../decide/decision.ts";
+import { type Agent, agents } from "../provider/repair-statements.ts";
 import { type LogLevel, logLevels } from "../view/journal-line.ts";
-import { type BindAddress, bindAddressOf, booleanOf, choiceOf, controllersOf, durationOf, flag } from "./flags.ts";
+import {
+  type BindAddress,
+  bindAddressOf,
+  booleanOf,
+  choiceOf,
+  controllersOf,
+  durationOf,
+  flag,
+  someOf,
+} from "./flags.ts";
 import { Failure } from "./io.ts";
 import type { ClusterChoice } from "./kube-access.ts";
 import type { LeaderElectFlags } from "./leadership.ts";
@@ -24,6 +34,7 @@ export type RunFlags = ClusterChoice &
     batchMaxDuration: Millis;
     spotToSpotConsolidation: boolean;
     repairUnset: "on" | "off";
+    agentConditions: readonly Agent[];
     defaultHealthCheck: "on" | "off";
     upgradeUnknown: "hold" | "proceed";
     takeOver: boolean;
@@ -71,6 +82,10 @@ const policyFlags = [
   flag("--repair-unset <mode>", "what a pool without spec.repair means: the provider's defaults are on or off", {
     read: choiceOf("on", "off"),
     or: "on",
+  }),
+  flag("--agent-conditions <list>", `agents whose conditions mean a sick node, too: none, ${agents.join(", ")}`, {
+    read: someOf(...agents),
+    or: "none",
   }),
   flag("--default-health-check <mode>", "make one where the cluster has none and never had: on or off", {
     read: choiceOf("on", "off"),
