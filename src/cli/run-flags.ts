@@ -136,8 +136,16 @@ const outputFlags = [
 
 export const runOptions: readonly Option[] = [...clusterFlags, ...policyFlags, ...electionFlags, ...outputFlags];
 
+/** They take no node away. All others write entries that only the ledger starts, adopts and ends. */
+const withoutEntries: readonly ControllerName[] = ["ledger", "lifecycle", "provisioning"];
+
 /** What no flag can judge alone. */
 export function assertSense(flags: RunFlags): void {
+  const [writer] = [...flags.controllers].filter(name => !withoutEntries.includes(name));
+  if (writer !== undefined && !flags.controllers.has("ledger")) {
+    const rule = `--controllers has ${writer} and not ledger: nobody would carry on or end what it begins; name ledger, too`;
+    throw new Failure(rule, { exitCode: 2 });
+  }
   if (flags.instanceTypes !== undefined && flags.provider !== "simulated") {
     const rule = "--instance-types needs --provider=simulated: no other provider has a catalogue";
     throw new Failure(rule, { exitCode: 2 });
