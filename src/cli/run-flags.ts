@@ -13,6 +13,7 @@ import {
   controllersOf,
   durationOf,
   flag,
+  labelOf,
   someOf,
 } from "./flags.ts";
 import { Failure } from "./io.ts";
@@ -54,7 +55,10 @@ const clusterFlags = [
     "--instance-types <file>",
     "simulated provider: a list as in a SimulatedNodeClass, instead of its catalogue",
   ),
-  new Option("--cluster-name <name>", "the tag by which instances of this cluster are known").default("fettle"),
+  flag("--cluster-name <name>", "the tag by which instances of this cluster are known", {
+    read: labelOf,
+    or: "fettle",
+  }),
 ];
 
 const policyFlags = [

@@ -63,6 +63,11 @@ test.each(["repair", "*,-ledger"])("--controllers=%s would begin what nobody end
   expect((await start(["--controllers=repair,ledger"])).err).toMatch(/^fettle: which cluster\?/);
 });
 
+test("a cluster without a name that can be a label would own nothing: exit 2", async () => {
+  const { code, err } = await start(["--cluster-name="]);
+  expect([code, err]).toEqual([2, expect.stringMatching(/^fettle: --cluster-name=: it must be up to 63 letters/)]);
+});
+
 test("a catalogue is of no use to a provider without machines: exit 2", async () => {
   const { code, err } = await start(["--instance-types", "types.yaml"]);
   expect(code).toBe(2);
