@@ -278,7 +278,9 @@ class Shell implements Controller {
       const standing = this.#turns.decide(context);
       this.#turns.say("rules", []);
       this.#dispatch.send(standing, { epoch, now });
-      for (const { decision } of standing) for (const notice of decision.notices) this.#note(notice, now);
+      for (const { decision } of standing) {
+        for (const notice of this.#dispatch.tellable(decision)) this.#note(notice, now);
+      }
     } catch (error) {
       this.#failed(error);
     }
