@@ -117,6 +117,7 @@ export class Turns {
     if (!this.#isInTerm) return;
     // An answer to us may have shown the node before, so that for the picture nothing has changed.
     for (const view of [seen.before, seen.after]) if (view !== undefined) this.#asked.add(`node/${view.name}`);
+    for (const view of [seen.before, seen.after]) if (view !== undefined) this.#picture.checks.seen(view.name);
     // An outbreak may be over by what counts nowhere else.
     if (this.#safety.outbreaks.size > 0) this.#mustArbitrate = true;
   }
