@@ -153,6 +153,12 @@ export class Turns {
     for (const { subject } of this.standing.all()) this.#asked.add(subject);
   }
 
+  /** By a clock that was behind a sickness is seen to begin too early: set right, it would be due at once. */
+  setForward(byMs: Millis, now: Instant): void {
+    this.#repair.setForward(byMs);
+    if (this.#isInTerm) this.askAll(now);
+  }
+
   /** The term is over: nothing stands, and nobody is to be asked. What was seen is remembered. */
   end(): void {
     this.#isInTerm = false;
