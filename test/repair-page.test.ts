@@ -4,7 +4,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { minuteMs } from "../src/api/time.ts";
 import { dryRunCode } from "../src/decide/dry-run.ts";
+import { agents, repairStatements } from "../src/provider/repair-statements.ts";
 import { examplesOn, validated } from "./page-examples.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -33,6 +35,17 @@ test("each code of a refusal is told, and only those", () => {
   expect(written).toContain("`${role}-spent`");
   const told = [...page.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code);
   expect(new Set(told)).toEqual(new Set([...codes, "budget-spent", "budget-closed", "cap-spent", dryRunCode]));
+});
+
+test.each(agents)("the conditions of %s are told, with their bad status and how long they are borne", agent => {
+  const [, row = ""] = new RegExp(`^\\| ${agent} \\| (.*) \\|$`, "m").exec(page) ?? [];
+  const told = row.split("; ").flatMap(part => {
+    const [, types = "", status, minutes] = /^(.*) (\w+) for (\d+)m$/.exec(part) ?? [];
+    return types.split(", ").map(type => `${type}=${status} ${minutes}`);
+  });
+  const asked = repairStatements([agent]).slice(repairStatements().length);
+  const words = asked.map(one => `${one.conditionType}=${one.conditionStatus} ${one.toleration / minuteMs}`);
+  expect(new Set(told)).toEqual(new Set(words));
 });
 
 test.each(examplesOn(page))("$title", async example => {

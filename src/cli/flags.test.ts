@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { describe, expect, test } from "vitest";
 import { controllers } from "../decide/decision.ts";
-import { bindAddressOf, booleanOf, choiceOf, controllersOf, durationOf, seedOf } from "./flags.ts";
+import { bindAddressOf, booleanOf, choiceOf, controllersOf, durationOf, labelOf, seedOf, someOf } from "./flags.ts";
 
 const without = (...names: string[]) => controllers.filter(name => !names.includes(name));
 
@@ -59,6 +59,18 @@ test("choices are told when none was made", () => {
   const read = choiceOf("debug", "info", "warn");
   expect(read("info")).toBe("info");
   expect(() => read("INFO")).toThrow("it must be debug, info or warn.");
+});
+
+test("some of several are a list, and none of them has a word", () => {
+  const read = someOf("a", "b");
+  expect([read("none"), read("b"), read("a, b")]).toEqual([[], ["b"], ["a", "b"]]);
+  expect(() => read("a,c")).toThrow("it must be none, a or b.");
+  expect(() => read("")).toThrow(InvalidArgumentError);
+});
+
+test("the name of a cluster is one that an instance can bear as its label", () => {
+  expect(labelOf("prod.eu-1")).toBe("prod.eu-1");
+  for (const text of ["", "a b", "-a", "a".repeat(64)]) expect(() => labelOf(text)).toThrow(InvalidArgumentError);
 });
 
 test("seeds are whole numbers of 32 bits", () => {

@@ -1,6 +1,7 @@
 // The values of flags, read from their text. What makes no sense is refused with what would.
 
 import { InvalidArgumentError, Option } from "commander";
+import { labelValueErrors } from "../api/name.ts";
 import { nearest } from "../api/nearest.ts";
 import { type Millis, parseDuration } from "../api/time.ts";
 import { type ControllerName, controllers } from "../decide/decision.ts";
@@ -66,6 +67,22 @@ export function choiceOf<T extends string>(...choices: readonly T[]): (text: str
       throw new InvalidArgumentError(`it must be ${choices.join(", ").replace(/, ([^,]*)$/, " or $1")}.`);
     return found;
   };
+}
+
+/** Several of them, with commas between; `none` is none of them. */
+export function someOf<T extends string>(...choices: readonly T[]): (text: string) => readonly T[] {
+  const read = choiceOf<T | "none">("none", ...choices);
+  return text =>
+    text
+      .split(",")
+      .map(item => read(item.trim()))
+      .filter((one): one is T => one !== "none");
+}
+
+/** What the provider keeps as a label of each instance. Without one nothing would be known as ours. */
+export function labelOf(text: string): string {
+  if (text !== "" && labelValueErrors(text).length === 0) return text;
+  throw new InvalidArgumentError("it must be up to 63 letters, digits, '-', '_' and '.', the first and last no sign.");
 }
 
 export function seedOf(text: string): number {

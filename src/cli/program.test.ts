@@ -56,7 +56,7 @@ describe("help", () => {
 
 /** Texts of which one at least means something to each flag, and is not its default. */
 const words =
-  "true false 7 90s simulated json yaml text debug off repair proceed -lifecycle 127.0.0.1:9090 web/fettle:1 other".split(
+  "true false 7 90s simulated json yaml text debug off repair proceed -lifecycle node-problem-detector 127.0.0.1:9090 web/fettle:1 other".split(
     " ",
   );
 

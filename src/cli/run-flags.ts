@@ -3,8 +3,19 @@
 import { Option } from "commander";
 import { type Millis, secondMs } from "../api/time.ts";
 import { type ControllerName, controllers } from "../decide/decision.ts";
+import { type Agent, agents } from "../provider/repair-statements.ts";
 import { type LogLevel, logLevels } from "../view/journal-line.ts";
-import { type BindAddress, bindAddressOf, booleanOf, choiceOf, controllersOf, durationOf, flag } from "./flags.ts";
+import {
+  type BindAddress,
+  bindAddressOf,
+  booleanOf,
+  choiceOf,
+  controllersOf,
+  durationOf,
+  flag,
+  labelOf,
+  someOf,
+} from "./flags.ts";
 import { Failure } from "./io.ts";
 import type { ClusterChoice } from "./kube-access.ts";
 import type { LeaderElectFlags } from "./leadership.ts";
@@ -24,6 +35,7 @@ export type RunFlags = ClusterChoice &
     batchMaxDuration: Millis;
     spotToSpotConsolidation: boolean;
     repairUnset: "on" | "off";
+    agentConditions: readonly Agent[];
     defaultHealthCheck: "on" | "off";
     upgradeUnknown: "hold" | "proceed";
     takeOver: boolean;
@@ -43,7 +55,10 @@ const clusterFlags = [
     "--instance-types <file>",
     "simulated provider: a list as in a SimulatedNodeClass, instead of its catalogue",
   ),
-  new Option("--cluster-name <name>", "the tag by which instances of this cluster are known").default("fettle"),
+  flag("--cluster-name <name>", "the tag by which instances of this cluster are known", {
+    read: labelOf,
+    or: "fettle",
+  }),
 ];
 
 const policyFlags = [
@@ -71,6 +86,10 @@ const policyFlags = [
   flag("--repair-unset <mode>", "what a pool without spec.repair means: the provider's defaults are on or off", {
     read: choiceOf("on", "off"),
     or: "on",
+  }),
+  flag("--agent-conditions <list>", `agents whose conditions mean a sick node, too: none, ${agents.join(", ")}`, {
+    read: someOf(...agents),
+    or: "none",
   }),
   flag("--default-health-check <mode>", "make one where the cluster has none and never had: on or off", {
     read: choiceOf("on", "off"),
@@ -121,8 +140,16 @@ const outputFlags = [
 
 export const runOptions: readonly Option[] = [...clusterFlags, ...policyFlags, ...electionFlags, ...outputFlags];
 
+/** They take no node away. All others write entries that only the ledger starts, adopts and ends. */
+const withoutEntries: readonly ControllerName[] = ["ledger", "lifecycle", "provisioning"];
+
 /** What no flag can judge alone. */
 export function assertSense(flags: RunFlags): void {
+  const [writer] = [...flags.controllers].filter(name => !withoutEntries.includes(name));
+  if (writer !== undefined && !flags.controllers.has("ledger")) {
+    const rule = `--controllers has ${writer} and not ledger: nobody would carry on or end what it begins; name ledger, too`;
+    throw new Failure(rule, { exitCode: 2 });
+  }
   if (flags.instanceTypes !== undefined && flags.provider !== "simulated") {
     const rule = "--instance-types needs --provider=simulated: no other provider has a catalogue";
     throw new Failure(rule, { exitCode: 2 });

@@ -56,6 +56,18 @@ test("a lease that cannot work is refused before anything is opened: exit 2", as
   );
 });
 
+test.each(["repair", "*,-ledger"])("--controllers=%s would begin what nobody ends: exit 2", async names => {
+  const { code, err } = await start([`--controllers=${names}`]);
+  expect(code).toBe(2);
+  expect(err).toMatch(/^fettle: --controllers has \w+ and not ledger: [^\n]*; name ledger, too\n$/);
+  expect((await start(["--controllers=repair,ledger"])).err).toMatch(/^fettle: which cluster\?/);
+});
+
+test("a cluster without a name that can be a label would own nothing: exit 2", async () => {
+  const { code, err } = await start(["--cluster-name="]);
+  expect([code, err]).toEqual([2, expect.stringMatching(/^fettle: --cluster-name=: it must be up to 63 letters/)]);
+});
+
 test("a catalogue is of no use to a provider without machines: exit 2", async () => {
   const { code, err } = await start(["--instance-types", "types.yaml"]);
   expect(code).toBe(2);

@@ -113,6 +113,7 @@ async function start(flags: RunFlags, { config, env, version, say, closing, inst
     controllers: flags.controllers,
     provider: flags.provider,
     repairUnset: flags.repairUnset,
+    agentConditions: flags.agentConditions,
     settings,
     leadership: lead.leadership,
     ...(instanceTypes && { instanceTypes }),

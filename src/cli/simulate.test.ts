@@ -57,6 +57,23 @@ test("--until and --seed go before the scenario's own, and one seed is one journ
   expect((await simulate(scenario(0), "--until", "1s", "--seed", "8")).out).not.toBe(short.out);
 });
 
+test("a kind that nobody serves is told in a sentence, and all else is judged", async () => {
+  const text = `${scenario(7)}  - { at: 1m, count: { kind: Nodez } }\n`;
+  const { code, out } = await simulate(text);
+  expect(code).toBe(1);
+  expect(out).toMatch(
+    /\nFailed: \+00:01:00 the cluster serves no kind Nodez\nFailed: \+00:05:00 expected 7, [^\n]*\n$/,
+  );
+});
+
+test("what must hold after a shorter end was not judged, and so has not held", async () => {
+  const text = `${scenario(1)}  - { at: 4m, unharmed: { kind: Node } }\n`;
+  expect((await simulate(text)).code).toBe(0);
+  const { code, out } = await simulate(text, "--until", "3m");
+  expect(code).toBe(1);
+  expect(out).toMatch(/\nFailed: \+00:03:00 what must hold at 4m was not judged: the run ends before\n$/);
+});
+
 test("a manifest that no server would take is a sentence with its line, of whatever kind it is", async () => {
   const pool = (size: number) =>
     `{ apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: web }, spec: { replicas: ${size} } }`;

@@ -5,8 +5,9 @@ import type { Resource } from "../api/meta.ts";
 import { ApiError } from "../api/status.ts";
 import { startFeeds } from "../control/feeds.ts";
 import type { KubeApi, WatchOptions } from "../control/ports.ts";
+import type { Agent } from "../provider/repair-statements.ts";
 import { ClusterPicture } from "../snapshot/cluster-picture.ts";
-import { measuredWatches, unlisted, type Watched, watching } from "./wire.ts";
+import { measuredWatches, providers, unlisted, type Watched, watching, wire } from "./wire.ts";
 
 const watched = (resource: string, synced: boolean, lastError?: Error): Watched => ({
   resource,
@@ -67,3 +68,28 @@ test("watches are measured by their kind", () => {
     { resource: "nodes", isSynced: true, ageMs: 1500 },
   ]);
 });
+
+test.each(providers)(
+  "with provider %s the conditions of an agent mean a sick node where that is asked for",
+  async name => {
+    const api = { watch: () => ({ close() {} }) } as unknown as KubeApi;
+    const isBad = (agentConditions?: readonly Agent[]) => {
+      const wired = wire({
+        api,
+        clock: new ManualClock(),
+        provider: name,
+        controllers: new Set(),
+        settings: { cluster: "test", dryRun: false, foreignClaims: "ignore" },
+        leadership: { epoch: undefined, onChange() {} },
+        journal() {},
+        ...(agentConditions && { agentConditions }),
+      });
+      void wired.stop();
+      const { repairStatements } = wired.controller.picture.provider;
+      return repairStatements.some(({ conditionType }) => conditionType === "KernelDeadlock");
+    };
+    expect(isBad()).toBe(false);
+    expect(isBad(["eks-node-monitoring-agent"])).toBe(false);
+    expect(isBad(["node-problem-detector"])).toBe(true);
+  },
+);

@@ -10,6 +10,7 @@ import type { JournalEntry } from "../decide/decision.ts";
 import { rules } from "../decide/rules.ts";
 import { Reflector } from "../kube/reflector.ts";
 import { noProvider } from "../provider/none.ts";
+import { type Agent, repairStatements } from "../provider/repair-statements.ts";
 import { simulatedProvider, type SimulatedProviderOptions } from "../provider/simulated.ts";
 import type { Picture } from "../snapshot/picture.ts";
 
@@ -22,6 +23,8 @@ export type WireOptions = Pick<
 > &
   Pick<SimulatedProviderOptions, "instanceTypes"> & {
     readonly provider: ProviderName;
+    /** Whose conditions mean a sick node, beside those by default. */
+    readonly agentConditions?: readonly Agent[];
     readonly journal: (entry: JournalEntry, picture: Picture) => void;
   };
 
@@ -37,11 +40,13 @@ export type Wired = {
   stop(): Promise<void>;
 };
 
-export function wire({ provider: name, instanceTypes, journal, ...options }: WireOptions): Wired {
+export function wire({ provider: name, instanceTypes, agentConditions, journal, ...options }: WireOptions): Wired {
   const { api, clock } = options;
   const watches: Watched[] = [];
   const feed = watching(api, clock, watches);
-  const provider = providerOf(name, { api, clock, feed, ...(instanceTypes && { instanceTypes }) });
+  const statements = repairStatements(agentConditions);
+  const parts = { api, clock, feed, repairStatements: statements, ...(instanceTypes && { instanceTypes }) };
+  const provider = providerOf(name, parts);
   const controller: Controller = startController({
     ...options,
     feed,
@@ -111,5 +116,5 @@ export function watching(api: KubeApi, clock: Clock, watches: Watched[]): Feed {
 }
 
 function providerOf(name: ProviderName, options: SimulatedProviderOptions): InstanceProvider {
-  return name === "simulated" ? simulatedProvider(options) : noProvider();
+  return name === "simulated" ? simulatedProvider(options) : noProvider(options);
 }

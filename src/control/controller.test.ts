@@ -12,7 +12,15 @@ import {
 } from "../../test/scripted-shell.ts";
 import type { Manifest } from "../api/meta.ts";
 import { ledgerRule } from "../decide/actions.ts";
-import { type Command, type Context, type Decision, nothing, type Proposal, type Refusal } from "../decide/decision.ts";
+import {
+  type Command,
+  type Context,
+  type Decision,
+  type Notice,
+  nothing,
+  type Proposal,
+  type Refusal,
+} from "../decide/decision.ts";
 import { vetoed } from "../decide/safety.ts";
 
 const target = (name: string) => ({ name, uid: `${name}-uid` });
@@ -682,6 +690,27 @@ describe("a dry run", () => {
     ]);
     expect(shell.said("ended")).toEqual([]);
     expect(shell.controller.picture.claim("a")?.deletingSince).toBeUndefined();
+  });
+
+  test("tells nobody that a pod was asked to leave; once it is over, it is asked and told", async () => {
+    const pod = { namespace: "default", name: "web", uid: "web-uid" };
+    const told = (about: Notice["about"], reason: string): Notice => ({ about, type: "Normal", reason, message: "." });
+    const notices = [
+      told({ kind: "Pod", ...pod }, "Evicted"),
+      told({ kind: "Pod", ...pod, name: "held" }, "InvalidDoNotDisruptAnnotation"),
+      told({ kind: "Node", ...target("n") }, "FailedDraining"),
+    ];
+    const evict: Command = { kind: "evict-pod", pod, why: "its node goes" };
+    const shell = new ScriptedShell([aRule(() => ({ ...commanding(evict), notices }))]);
+    const rival = { holder: "karpenter-0", namespace: "kube-system" };
+    shell.controller.setRival(rival);
+    await shell.begin(rawClaim("a"));
+    const [ofPod, ofAnother, ofNode] = notices;
+    expect(shell.said("noticed")).toMatchObject([{ notice: ofAnother }, { notice: ofNode }]);
+    shell.controller.setRival(undefined);
+    await shell.clock.advance(50);
+    expect(shell.said("noticed")).toMatchObject([{ notice: ofAnother }, { notice: ofNode }, { notice: ofPod }]);
+    expect(shell.said("ended")).toMatchObject([{ command: evict }]);
   });
 
   test("shows again what was decided otherwise in between", async () => {

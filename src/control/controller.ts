@@ -106,6 +106,8 @@ class Shell implements Controller {
   #isStopped = false;
   #forgetAt = Number.NEGATIVE_INFINITY;
   #whenIdle: (() => void)[] = [];
+  /** Of the clock that never jumps. */
+  #wallAheadMs: Millis;
 
   constructor(options: ControllerOptions) {
     const {
@@ -121,6 +123,7 @@ class Shell implements Controller {
       random = () => 0.5,
     } = options;
     const { counts } = this;
+    this.#wallAheadMs = clock.now() - clock.monotonic();
     const findsPlaces = controllers.has("provisioning") && controllers.has("disruption");
     const isChecking = controllers.has("health-checks");
     const among = {
@@ -162,7 +165,10 @@ class Shell implements Controller {
     const changed = () => this.#fed();
     const kinds = startFeeds(feed, picture, {
       changed,
-      nodeSeen: seen => this.#turns.observe(seen, clock.now()),
+      nodeSeen: seen => {
+        this.#followClock();
+        this.#turns.observe(seen, clock.now());
+      },
       isSearching: controllers.has("provisioning") || controllers.has("disruption"),
     });
     const isRemediating = isChecking || settings.remediates;
@@ -240,6 +246,7 @@ class Shell implements Controller {
 
   #turn(): Instant | undefined {
     const { clock } = this.#options;
+    this.#followClock();
     this.#staleness.look();
     if (this.#isStopped) return undefined;
     if (this.#epoch === undefined) {
@@ -256,6 +263,15 @@ class Shell implements Controller {
     // Outside a term nobody is asked, whatever the end of an earlier one's commands asks for.
     if (this.#epoch === undefined) return undefined;
     return earliest(this.#turns.nextAt, this.#dispatch.lanes.nextAt);
+  }
+
+  /** Before anything is seen or judged by a clock that was set forward. That it was set back a turn sees by itself. */
+  #followClock(): void {
+    const { clock } = this.#options;
+    const now = clock.now();
+    const jumpMs = now - clock.monotonic() - this.#wallAheadMs;
+    this.#wallAheadMs += jumpMs;
+    if (jumpMs > secondMs) this.#turns.setForward(jumpMs, now);
   }
 
   /** A term begins with a look at everything: until then nobody is asked about what changed. */
@@ -278,7 +294,9 @@ class Shell implements Controller {
       const standing = this.#turns.decide(context);
       this.#turns.say("rules", []);
       this.#dispatch.send(standing, { epoch, now });
-      for (const { decision } of standing) for (const notice of decision.notices) this.#note(notice, now);
+      for (const { decision } of standing) {
+        for (const notice of this.#dispatch.tellable(decision)) this.#note(notice, now);
+      }
     } catch (error) {
       this.#failed(error);
     }

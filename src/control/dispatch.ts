@@ -6,8 +6,10 @@ import type { Instant } from "../api/time.ts";
 import {
   type Command,
   type Context,
+  type Decision,
   destructiveKinds,
   type JournalEntry,
+  type Notice,
   type Outcome,
   type Settings,
 } from "../decide/decision.ts";
@@ -121,6 +123,13 @@ export class Dispatch {
       if (this.lanes.offer(errand)) journal({ at: now, event: "decided", rule, subject, command });
       else counts.withheld++;
     }
+  }
+
+  /** What may be told now: not that a pod was asked to leave, or deleted, while that is only shown or held back. */
+  tellable({ commands, notices }: Decision): readonly Notice[] {
+    if (notices.length === 0) return notices;
+    const held = new Set(commands.filter(command => this.#hold(command) !== undefined).map(laneOf));
+    return notices.filter(({ about }) => about.kind !== "Pod" || !held.has(`pod/${about.namespace}/${about.name}`));
   }
 
   /** Nothing more is begun; resolves when what is in hand has ended. */

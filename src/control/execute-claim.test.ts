@@ -469,6 +469,19 @@ describe("instances", () => {
     ]);
   });
 
+  test("that a list has had since are not gone any more: the next word of it is the first", async () => {
+    const list = async () => [{ ...anInstance, providerID: "i" }];
+    const execution = new EmbeddedExecution({ get: async () => "gone", list });
+    const { clock, picture } = execution;
+    expect(await execution.execute(lookUp)).toEqual({ result: "done" });
+    await clock.runFor(1000);
+    expect(await execution.execute({ kind: "list-instances", why: "" })).toEqual({ result: "done" });
+    expect(picture.instance("i")).toBeUndefined();
+    await clock.runFor(3_600_000);
+    expect(await execution.execute(lookUp)).toEqual({ result: "done" });
+    expect(picture.instance("i")).toMatchObject({ state: "gone", goneSince: clock.now() });
+  });
+
   test("of which the provider cannot tell stay as they were", async () => {
     const get = async () => ({ error: "Throttled", message: "slowly", retryAfterMs: 3000 }) as const;
     const execution = new EmbeddedExecution({ get });

@@ -300,6 +300,17 @@ describe("pods", () => {
     expect(execution.picture.pod("default", "p")?.deletionAt).toBe(execution.clock.now() + seconds * 1000);
   });
 
+  test.each([{}, { isMachineGone: true } as const])(
+    "are not deleted in place of another of the same name: %o",
+    async more => {
+      const execution = new EmbeddedExecution();
+      const other = { ...podTarget(await aPod(execution)), uid: "another" };
+      const command: Command = { kind: "delete-pod", pod: other, deadline: 0, why: "", ...more };
+      expect(await execution.execute(command)).toEqual({ result: "stale" });
+      expect((await execution.get(pods, "p"))?.metadata).not.toHaveProperty("deletionTimestamp");
+    },
+  );
+
   test("whose machine is gone are gone at once", async () => {
     const execution = new EmbeddedExecution();
     const pod = await aPod(execution);

@@ -36,7 +36,13 @@ function aLeader(notHealthy: number) {
     turns.decide({ ...context, now: startedAt + afterMs });
     return turns.nextAt === undefined ? undefined : turns.nextAt - startedAt;
   };
-  return { turn, turns, asked };
+  /** Whether the picture has it already or not. */
+  const see = (name: string) => {
+    const after = picture.node(name);
+    if (after !== undefined) turns.observe({ before: after, after }, startedAt);
+    turns.decide({ ...context, now: startedAt });
+  };
+  return { turn, turns, asked, see };
 }
 
 test("of many it is asked after as many milliseconds, and nothing is forgotten until then", () => {
@@ -69,4 +75,14 @@ test("a clock that was set back makes nobody wait", () => {
   turn(0);
   turn(-60_000);
   expect(asked).toEqual([0, -60_000]);
+});
+
+test("it is asked when the watch brings what an answer has shown: since when the node is sick may be otherwise by now", () => {
+  const { asked, see } = aLeader(20);
+  see("n299");
+  expect(asked).toHaveLength(1);
+  see("n0");
+  expect(asked).toHaveLength(2);
+  see("n299");
+  expect(asked).toHaveLength(2);
 });

@@ -117,6 +117,7 @@ export class Turns {
     if (!this.#isInTerm) return;
     // An answer to us may have shown the node before, so that for the picture nothing has changed.
     for (const view of [seen.before, seen.after]) if (view !== undefined) this.#asked.add(`node/${view.name}`);
+    for (const view of [seen.before, seen.after]) if (view !== undefined) this.#picture.checks.seen(view.name);
     // An outbreak may be over by what counts nowhere else.
     if (this.#safety.outbreaks.size > 0) this.#mustArbitrate = true;
   }
@@ -150,6 +151,12 @@ export class Turns {
     for (const kind of kinds) this.ask(this.#picture.subjects(kind));
     // Those that stand for subjects which are gone are asked too, and so end.
     for (const { subject } of this.standing.all()) this.#asked.add(subject);
+  }
+
+  /** By a clock that was behind a sickness is seen to begin too early: set right, it would be due at once. */
+  setForward(byMs: Millis, now: Instant): void {
+    this.#repair.setForward(byMs);
+    if (this.#isInTerm) this.askAll(now);
   }
 
   /** The term is over: nothing stands, and nobody is to be asked. What was seen is remembered. */

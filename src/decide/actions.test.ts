@@ -328,6 +328,13 @@ describe("a finished action", () => {
     const dry = repair({ phase: "Abandoned", spec: { dryRun: true } });
     expect(decide(dry, {}, at("169h")).commands).toMatchObject([{ kind: "delete-action" }]);
   });
+
+  test("is not one that is open, however old: a drain may be held for weeks", () => {
+    for (const phase of ["Pending", "WaitingForReplacement", "Running"] as const) {
+      const { commands } = decide(repair({ phase, spec: { epoch: 1 } }), {}, at("1000h"));
+      expect(commands.map(({ kind }) => kind)).not.toContain("delete-action");
+    }
+  });
 });
 
 describe("between the ledger and the first destructive call a reason still holds", () => {

@@ -12,6 +12,8 @@ export type ConditionHistory = {
   readonly stretches: readonly Stretch[];
   /** Since when it is as it is, says its reporter; our own time of seeing it where that lies in the future or is missing. */
   readonly since: Instant;
+  /** Its reporter's time lay ahead of ours when we saw it: one of the two clocks is wrong. */
+  readonly isAhead?: true;
 };
 
 /** Undefined means that nothing contradicts the condition's own time. */

@@ -1,7 +1,7 @@
 // What repair remembers beyond the picture: what was seen of each node's conditions, and how many of each pool are
 // unhealthy. Every replica observes, the leader and those in waiting; nothing of it is stored.
 
-import type { Instant } from "../api/time.ts";
+import type { Instant, Millis } from "../api/time.ts";
 import type { Picture, Subject } from "../snapshot/picture.ts";
 import type { NodeView } from "../snapshot/views.ts";
 import { HealthCounts, type Recounted } from "./brake-counts.ts";
@@ -34,6 +34,11 @@ export class RepairMemory implements Remembered {
   /** The clock was set back: nothing that was seen lies ahead. */
   setBack(now: Instant): void {
     this.#conditions.setBack(now);
+  }
+
+  /** The clock was set forward: what was seen is no older by that. */
+  setForward(byMs: Millis): void {
+    this.#conditions.setForward(byMs);
   }
 
   /** For every subject that is about to be asked: of whom some count is another now. */

@@ -29,12 +29,13 @@ describe("what is remembered of a condition", () => {
   });
 
   test.each([
-    ["a time in the future", ready("False", at("2h") + 1)],
-    ["no time at all", ready("False")],
-  ])("with %s it counts from when we saw it", (_what, condition) => {
+    ["a time in the future", ready("False", at("2h") + 1), { isAhead: true }],
+    ["no time at all", ready("False"), {}],
+  ])("with %s it counts from when we saw it", (_what, condition, ahead) => {
     expect(watched([[nodeWith(condition), at("2h")]])).toEqual({
       stretches: [{ status: "False", reason: "r", from: at("2h") }],
       since: at("2h"),
+      ...ahead,
     });
   });
 
@@ -79,8 +80,8 @@ describe("what is remembered of a condition", () => {
     const stretches = [{ status: "False", reason: "r", from: at("1h") }];
     expect(watched(looks.slice(0, 2))).toEqual({ stretches, since: at("2h") });
     // In the future: from when we saw it, and another look changes nothing.
-    expect(watched(looks.slice(0, 3))).toEqual({ stretches, since: at("3h") });
-    expect(watched(looks)).toEqual({ stretches, since: at("3h") });
+    expect(watched(looks.slice(0, 3))).toEqual({ stretches, since: at("3h"), isAhead: true });
+    expect(watched(looks)).toEqual({ stretches, since: at("3h"), isAhead: true });
   });
 
   test("nothing of a node that has gone, nor for another of its name", () => {
@@ -111,6 +112,28 @@ describe("what is remembered of a condition", () => {
     const history = memory.history("a-uid", "Ready");
     expect(history?.stretches.map(({ from }) => from)).toEqual([t0, at("30m")]);
     expect(history?.since).toBe(at("30m"));
+  });
+
+  test("what was seen by a clock that is set forward since is no older by that", () => {
+    const memory = new ConditionMemory();
+    // Its reporter's clock is right: to ours, which is behind, that is to come, so it counts from when it was seen.
+    const [well, sick] = [nodeWith(ready("True", t0)), nodeWith(ready("False", at("2h")))];
+    memory.observe({ after: well }, at("30m"));
+    memory.observe({ before: well, after: sick }, at("1h"));
+    memory.setForward(at("1h") - t0);
+    const history = memory.history("a-uid", "Ready");
+    expect(history?.stretches.map(({ from }) => from)).toEqual([at("1h"), at("2h")]);
+    expect(history?.since).toBe(at("2h"));
+  });
+
+  test("what agreed with its reporter stays as it was seen by a clock that is set forward since, perhaps wrongly", () => {
+    const memory = new ConditionMemory();
+    const [well, sick] = [nodeWith(ready("True", t0)), nodeWith(ready("False", at("1h")))];
+    memory.observe({ after: well }, at("30m"));
+    memory.observe({ before: well, after: sick }, at("1h"));
+    const before = memory.history("a-uid", "Ready");
+    memory.setForward(at("1h") - t0);
+    expect(memory.history("a-uid", "Ready")).toEqual(before);
   });
 
   test("of one that flaps each second for hours a bounded part, with the sums of all of it", () => {

@@ -34,9 +34,20 @@ export class ConditionMemory implements Sight {
   /** The clock was set back to now: what was seen at instants to come was seen no later than that. */
   setBack(now: Instant): void {
     for (const [uid, byType] of this.#byUid) {
-      for (const [type, { stretches, since }] of byType) {
+      for (const [type, { stretches, since, ...rest }] of byType) {
         const seen = stretches.map(stretch => ({ ...stretch, from: Math.min(stretch.from, now) }));
-        this.#keep(uid, type, { stretches: seen, since: Math.min(since, now) });
+        this.#keep(uid, type, { ...rest, stretches: seen, since: Math.min(since, now) });
+      }
+    }
+  }
+
+  /** The clock was set forward: of what began later than it said then, no more time has gone by than before. */
+  setForward(byMs: Millis): void {
+    for (const [uid, byType] of this.#byUid) {
+      for (const [type, { stretches, since, isAhead = false }] of byType) {
+        if (!isAhead) continue;
+        const seen = stretches.map(stretch => ({ ...stretch, from: stretch.from + byMs }));
+        this.#keep(uid, type, { stretches: seen, since: since + byMs });
       }
     }
   }
@@ -62,7 +73,7 @@ function nextHistory(
   const next = conditionOf(after.conditions, type);
   if (before === undefined) {
     const isDoubtful = next?.since === undefined || next.since > now;
-    return next && isDoubtful ? { stretches: [stretchOf(next, now)], since: now } : undefined;
+    return next && isDoubtful ? { stretches: [stretchOf(next, now)], since: now, ...aheadOf(next, now) } : undefined;
   }
   const previous = conditionOf(before.conditions, type);
   const isSameState = previous?.status === next?.status && previous?.reason === next?.reason;
@@ -73,7 +84,12 @@ function nextHistory(
   return {
     stretches: isSameState ? known.stretches : bounded([...known.stretches, stretchOf(next, from)], now),
     since: isSameTime ? known.since : Math.min(next?.since ?? now, now),
+    ...(isSameTime ? { ...(known.isAhead && { isAhead: known.isAhead }) } : aheadOf(next, now)),
   };
+}
+
+function aheadOf(condition: ConditionView | undefined, now: Instant): Pick<ConditionHistory, "isAhead"> {
+  return (condition?.since ?? now) > now ? { isAhead: true } : {};
 }
 
 /** What we knew before its first change: since when it was so, only it can say. */

@@ -15,7 +15,7 @@ const byDefault: readonly RepairStatement[] = [
 ];
 
 /** Times as the cloud providers of Karpenter have them, where they have one; else those of the defaults. */
-export const statementsByAgent = {
+const statementsByAgent = {
   "node-problem-detector": [
     ...bad("True", 5, ["KernelDeadlock", "ReadonlyFilesystem"]),
     ...bad("True", 30, [
@@ -39,9 +39,11 @@ export const statementsByAgent = {
   ],
 } as const satisfies Record<string, readonly RepairStatement[]>;
 export type Agent = keyof typeof statementsByAgent;
+// The keys of an object are texts to the compiler.
+export const agents = Object.keys(statementsByAgent) as readonly Agent[];
 
-export function repairStatements(agents: readonly Agent[] = []): readonly RepairStatement[] {
-  return [...byDefault, ...new Set(agents)].flatMap(entry =>
+export function repairStatements(asked: readonly Agent[] = []): readonly RepairStatement[] {
+  return [...byDefault, ...new Set(asked)].flatMap(entry =>
     typeof entry === "string" ? [...statementsByAgent[entry]] : [entry],
   );
 }

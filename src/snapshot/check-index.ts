@@ -280,6 +280,14 @@ export class CheckIndex implements CheckPicture {
     this.#mark("cluster");
   }
 
+  /** Of what is not healthy, or was remediated, more may be remembered now than stands here, though it looks the same. */
+  seen(nodeName: string): void {
+    for (const check of this.concerning(nodeName)) {
+      const isToldOf = this.#notHealthy.get(check.name, nodeName) ?? this.remediationsOf(check, nodeName)[0];
+      if (isToldOf !== undefined) this.#mark(`check/${check.name}`);
+    }
+  }
+
   /** The node as it stands to the check. */
   #judge(checkName: string, nodeName: string, { before, after: seen }: Change<NodeView>): void {
     const check = this.check(checkName);

@@ -14,6 +14,7 @@ import {
   type WorldOptions,
 } from "../../test/builders.ts";
 import { formatTime } from "../api/time.ts";
+import { ClusterPicture } from "./cluster-picture.ts";
 import type { NodeView } from "./views.ts";
 
 describe("which claim and which node belong together", () => {
@@ -329,5 +330,29 @@ describe("what is not forgotten by anybody is forgotten here", () => {
     const picture = aWorld({ claims: [aClaim("a")], instances: [gone("a", t0), gone("b", t0), gone("c", at("2m"))] });
     picture.setInstanceList({ at: at("1m"), instances: [] });
     expect(["a", "b", "c"].map(name => picture.instance(`test:///${name}`) !== undefined)).toEqual([true, false, true]);
+  });
+
+  test("that an instance was gone does not outlive a later list that has it", () => {
+    const said = (name: string, state: "gone" | "terminating", seenAt: number) =>
+      ({ providerID: `test:///${name}`, state, seenAt }) as const;
+    const all = [said("a", "gone", t0), said("b", "gone", at("2m")), said("c", "terminating", t0)];
+    const picture = aWorld({ claims: ["a", "b", "c"].map(name => aClaim(name)), instances: all });
+    picture.takeDirty();
+    const instances = all.map(({ providerID }) => ({ providerID, createdAt: t0 }));
+    picture.setInstanceList({ at: at("1m"), instances });
+    expect(all.map(({ providerID }) => picture.instance(providerID)?.state)).toEqual([
+      undefined,
+      "gone",
+      "terminating",
+    ]);
+    expect(picture.takeDirty()).toContain("claim/a");
+  });
+
+  test("a picture made anew knows the same of instances, also where the clock was set back after the list", () => {
+    const picture = aWorld({ claims: [aClaim("a")] });
+    const providerID = "test:///a";
+    picture.setInstanceList({ at: at("2m"), instances: [{ providerID, createdAt: t0 }] });
+    picture.setInstance({ providerID, state: "gone", seenAt: at("1m") });
+    expect(ClusterPicture.rebuilt(picture).instance(providerID)).toEqual(picture.instance(providerID));
   });
 });

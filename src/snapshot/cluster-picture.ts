@@ -101,8 +101,8 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     fresh.#asksNobody = true;
     fresh.checks.adopt(picture.checks);
     for (const { kind, view } of picture.everything()) fresh.put(kind, view);
-    for (const instance of picture.#instances.values()) fresh.setInstance(instance);
     if (picture.#instanceList !== undefined) fresh.setInstanceList(picture.#instanceList);
+    for (const instance of picture.#instances.values()) fresh.setInstance(instance);
     for (const [lane, failure] of picture.#failures) fresh.setFailure(lane, failure);
     fresh.setStaleness(picture.#staleness);
     fresh.setRival(picture.#rival);
@@ -437,12 +437,13 @@ export class ClusterPicture extends IndexedPicture implements Picture {
     for (const view of this.#inFlight[kind].relisted()) this.put(kind, view);
   }
 
-  // Of instances that nobody has a claim for, only the list still speaks.
+  // Of instances that nobody has a claim for, only the list still speaks; and one that it has is not gone.
   #forgetInstances(listedAt: Instant): void {
-    for (const { providerID, seenAt } of this.#instances.values()) {
-      if (seenAt < listedAt && !this.isListed(providerID) && this.claimCountWith(providerID) === 0) {
-        this.#instances.delete(providerID);
-      }
+    for (const { providerID, seenAt, state } of this.#instances.values()) {
+      const isOver = this.isListed(providerID) ? state === "gone" : this.claimCountWith(providerID) === 0;
+      if (seenAt >= listedAt || !isOver) continue;
+      this.#instances.delete(providerID);
+      this.#mark(concernedByInstance(this, providerID));
     }
   }
 }

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { parseScenario } from "../../src/cli/scenario-file.ts";
 import { simulate } from "../../src/sim/simulation/run.ts";
-import { noticing } from "./parts.ts";
+import { noticing, parts } from "./parts.ts";
 
 const story = `
 title: A clock jumps while replacements come
@@ -45,3 +45,32 @@ test.each([1, 2, 3])("plans outlast a jump (seed %i)", async seed => {
   const { verdict } = await simulate(parsed.scenario, { ...noticing, seed });
   expect(verdict.problems).toEqual([]);
 });
+
+const behind = `
+title: A clock that was an hour behind is set right while a node is sick
+until: 5h
+cluster:
+  manifests:
+    - apiVersion: karpenter.sh/v1
+      kind: NodePool
+      metadata: { name: web }
+      spec: { replicas: 1, repair: { policies: [{ conditionType: Ready, toleration: 2h }] } }
+timeline:
+  - { at: 30m, do: { clock: { jump: -1h } } }
+  - at: 1h
+    do: { annotate: { kind: Node, selector: karpenter.sh/nodepool=web, annotations: { fettle.dev/simulate: Ready=False } } }
+  - { at: 90m, do: { clock: { jump: 1h } } }
+expect:
+  - { at: 179m, count: { kind: NodeAction, is: 0 } }
+  - { at: 181m, count: { kind: NodeAction, where: { spec.action: Repair }, is: 1 } }
+`;
+
+test.each([parts, noticing])(
+  "a sickness is borne for its whole time, though it was seen to begin by a clock that was behind",
+  async outside => {
+    const parsed = parseScenario("behind.yaml", Buffer.from(behind));
+    if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
+    const { verdict } = await simulate(parsed.scenario, outside);
+    expect(verdict.problems).toEqual([]);
+  },
+);

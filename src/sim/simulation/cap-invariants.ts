@@ -51,8 +51,11 @@ function nodesToShare({ nodeByName, actionByName }: Ledger): { zone: string | un
   return [...there, ...going.map(({ spec }) => ({ zone: spec.zone }))];
 }
 
+/** One that failed, or was given up on its way, has its place in the window; one that never began took nothing away. */
 function isGoneSince(action: Action, since: number): boolean {
-  return !isOpen(action) && action.status?.phase === "Done" && Date.parse(action.status.finishedAt ?? "") > since;
+  const { phase, startedAt, finishedAt = "" } = action.status ?? {};
+  const hasTaken = phase !== "Abandoned" || startedAt !== undefined;
+  return !isOpen(action) && hasTaken && Date.parse(finishedAt) > since;
 }
 
 function lengthOf(duration: string): number {

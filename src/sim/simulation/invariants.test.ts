@@ -321,11 +321,11 @@ describe("caps", () => {
     expect(open("c", "m")).toEqual([]);
   });
 
-  test("leave its place in the window to what goes on with the same node", () => {
+  test.each(["Done", "Failed"])("leave its place in the window to what goes on with the same node: %s", phase => {
     const { objects, open } = scene();
     objects.apply(policy({ perWindow: { nodes: 1, duration: "1h" } }));
     open("a");
-    const done = { status: { phase: "Done", finishedAt: "2026-01-01T00:00:00Z" } };
+    const done = { status: { phase, finishedAt: "2026-01-01T00:00:00Z" } };
     objects.patch(action("a", { name: "n", uid: "" }, {}), done, "status");
     objects.apply(policy({ perWindow: { nodes: 0, duration: "1h" } }));
     expect(open("a-2", "n")).toEqual([]);

@@ -137,6 +137,7 @@ class Run {
       });
       if (verifyEvery === "in proportion") this.#invariants.verify();
       for (const expectation of expect.filter(({ at }) => at === undefined)) this.#expect(expectation);
+      for (const { at } of expect) if (at !== undefined && startedAt + durationMs(at) > endAt) this.#unjudged(at);
     } catch (error) {
       const said = error instanceof Error ? error.stack : String(error);
       const isRefused = error instanceof ApiError;
@@ -217,14 +218,28 @@ class Run {
     this.#clock.after(durationMs(expectation.at ?? "0s"), () => this.#expect(expectation));
   }
 
+  /** The run was made shorter than its scenario: nobody may take that for having held. */
+  #unjudged(at: string): void {
+    this.#problem("expected", `what must hold at ${at} was not judged: the run ends before`);
+  }
+
   #expect(expectation: Expectation): void {
-    const missed = disappointment(expectation, {
-      objects: this.#objects,
-      refusals: () => this.#processes.program.refusals(),
-      lines: () => this.#journal.lines(),
-      harmed: kind => this.#deaths.of(kind),
-    });
+    const missed = this.#disappointment(expectation);
     if (missed !== undefined) this.#problem("expected", missed);
+  }
+
+  /** What nobody can look for is a mistake of the scenario, as an act on it is (acts.ts). */
+  #disappointment(expectation: Expectation): string | undefined {
+    try {
+      return disappointment(expectation, {
+        objects: this.#objects,
+        refusals: () => this.#processes.program.refusals(),
+        lines: () => this.#journal.lines(),
+        harmed: kind => this.#deaths.of(kind),
+      });
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
   }
 
   #lookAgain(): void {

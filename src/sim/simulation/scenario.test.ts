@@ -43,10 +43,37 @@ describe("a scenario", () => {
       entry({ delete: { kind: "Node", name: "a", selector: "b=c" } }),
       /^timeline\[0\].do.delete: must have either/,
     ],
+    [
+      "an act after the end",
+      { ...least, timeline: [{ at: "61m", do: { crash: {} } }] },
+      /^timeline\[0\].at: comes after/,
+    ],
+    [
+      "an expectation that is never judged",
+      { ...least, expect: [{ at: "1h" }, { at: "1h1s" }].map(when => ({ ...when, unharmed: { kind: "Node" } })) },
+      /^expect\[1\].at: comes after the end \(until: 1h\)$/,
+    ],
+    [
+      "labels of what is unharmed, which nobody looks at",
+      { ...least, expect: [{ unharmed: { kind: "Node", selector: "a=b" } }] },
+      /^expect\[0\].unharmed.selector: there is no such field/,
+    ],
     ["nothing that is expected", { ...least, expect: [{ at: "1m" }] }, /^expect\[0\]: must have exactly one of/],
   ])("is refused with %s", (_, value, message) => {
     expect(findings(value)).toEqual([expect.stringMatching(message)]);
   });
+});
+
+test.each([
+  ["name", { name: "Old" }],
+  ["name", { name: ".old", count: 2 }],
+  ["cpu", { name: "a", cpu: "lots" }],
+  ["memory", { name: "a", memory: "16 Gi" }],
+  ["zone", { name: "a", zone: "z 1" }],
+  ["labels[a b]", { name: "a", labels: { "a b": "c" } }],
+])("a node that no server would take is refused, not left out: %s of %j", (field, node) => {
+  const told = findings({ ...least, cluster: { nodes: [node] } });
+  expect(told).toEqual([expect.stringContaining(`cluster.nodes[0].${field}: `)]);
 });
 
 test("durations read as Go has them", () => {

@@ -16,6 +16,8 @@ import {
   Whole,
 } from "../../api/define.ts";
 import type { Manifest } from "../../api/meta.ts";
+import { labelValueErrors, qualifiedNameErrors, subdomainErrors } from "../../api/name.ts";
+import { parseQuantity } from "../../api/quantity.ts";
 import { parseSelector } from "../../api/selector-text.ts";
 import { prune } from "../../api/schema/prune.ts";
 import type { FieldError, Schema } from "../../api/schema/schema.ts";
@@ -178,7 +180,12 @@ const Expectation = Struct("Something that must hold: exactly one of count, refu
       ...amount,
     }),
   ),
-  unharmed: Optional(Objects),
+  unharmed: Optional(
+    Struct("Of what nothing may have been deleted.", {
+      kind: meant.kind,
+      name: Optional(Text("The name of one. Default: all of the kind.")),
+    }),
+  ),
 });
 export type Expectation = Static<typeof Expectation>;
 
@@ -243,7 +250,7 @@ export function checkScenario(value: unknown): CheckedScenario {
 type Finding = { path: string; message: string };
 
 /** What the schema cannot say. */
-function meaningErrors({ timeline = [], expect = [] }: Scenario): Finding[] {
+function meaningErrors({ until, cluster, timeline = [], expect = [] }: Scenario): Finding[] {
   const acts = timeline.flatMap(({ do: act, every }, index) => [
     ...oneOf(act, `timeline[${index}].do`, Object.keys(Act.properties)),
     ...Object.entries(act).flatMap(([verb, target]) => objectErrors(target, `timeline[${index}].do.${verb}`)),
@@ -255,7 +262,36 @@ function meaningErrors({ timeline = [], expect = [] }: Scenario): Finding[] {
     ...oneOf(expectation, `expect[${index}]`, ["count", "refusal", "journal", "unharmed"]),
     ...objectErrors(expectation.count ?? expectation.unharmed, `expect[${index}]`),
   ]);
-  return [...acts, ...expectations];
+  const nodes = (cluster?.nodes ?? []).flatMap((node, index) => nodeErrors(node, `cluster.nodes[${index}]`));
+  return [...nodes, ...acts, ...expectations, ...lateErrors(until, { timeline, expect })];
+}
+
+/** Their kubelets would try in vain to register them, and the story would be told without them. */
+function nodeErrors({ name, count, zone = "", labels = {}, ...amounts }: UnmanagedNode, path: string): Finding[] {
+  const told = (field: string, errors: readonly string[]) =>
+    errors.map(message => ({ path: `${path}.${field}`, message }));
+  const { cpu = "4", memory = "16Gi" } = amounts;
+  return [
+    ...told("name", subdomainErrors(count === undefined ? name : `${name}-${count}`)),
+    ...told("zone", labelValueErrors(zone)),
+    ...Object.entries({ cpu, memory }).flatMap(([field, amount]) => {
+      const parsed = parseQuantity(amount);
+      return parsed.ok ? [] : told(field, [parsed.error]);
+    }),
+    ...Object.entries(labels).flatMap(([key, value]) =>
+      told(`labels[${key}]`, [...qualifiedNameErrors(key), ...labelValueErrors(value)]),
+    ),
+  ];
+}
+
+/** What would never happen, or never be judged, must not look as if it had held. */
+function lateErrors(until: string, lists: { timeline: readonly Entry[]; expect: readonly Expectation[] }): Finding[] {
+  return Object.entries(lists).flatMap(([list, entries]) =>
+    entries.flatMap(({ at }, index) => {
+      if (at === undefined || durationMs(at) <= durationMs(until)) return [];
+      return [{ path: `${list}[${index}].at`, message: `comes after the end (until: ${until})` }];
+    }),
+  );
 }
 
 function oneOf(value: object, path: string, choices: readonly string[]): Finding[] {
