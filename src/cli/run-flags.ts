@@ -154,6 +154,9 @@ export function assertSense(flags: RunFlags): void {
     const rule = "--instance-types needs --provider=simulated: no other provider has a catalogue";
     throw new Failure(rule, { exitCode: 2 });
   }
+  if (flags.batchIdleDuration > flags.batchMaxDuration) {
+    throw new Failure("--batch-idle-duration must not be longer than --batch-max-duration", { exitCode: 2 });
+  }
   const { leaderElectLeaseDuration: lease, leaderElectRenewDeadline: renew, leaderElectRetryPeriod: retry } = flags;
   if (lease % secondMs === 0 && lease > renew && renew > retry) return;
   const rule = "whole seconds, longer than the renew deadline, which is longer than the retry period";

@@ -74,6 +74,11 @@ test("a catalogue is of no use to a provider without machines: exit 2", async ()
   expect(err).toBe("fettle: --instance-types needs --provider=simulated: no other provider has a catalogue\n");
 });
 
+test("who waits for more pods longer than pods wait at most would never be waited for: exit 2", async () => {
+  const { code, err } = await start(["--batch-idle-duration", "11s"]);
+  expect([code, err]).toEqual([2, "fettle: --batch-idle-duration must not be longer than --batch-max-duration\n"]);
+});
+
 test("a variable is as good as a flag, and named when it makes no sense", async () => {
   expect((await start([], { FETTLE_CONTROLLERS: "*,-nothing" })).err).toMatch(
     /^fettle: FETTLE_CONTROLLERS=\*,-nothing: there is no controller "nothing"/,

@@ -1,5 +1,5 @@
 // Makes a scenario that fails smaller for as long as it still fails in the same way: fewer acts, workloads, objects and
-// nodes, and an end right after the failure. Greedy, and bounded by the number of runs.
+// nodes. Greedy, and bounded by the number of runs.
 
 import type { Scenario } from "./scenario.ts";
 
