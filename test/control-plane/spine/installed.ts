@@ -33,14 +33,17 @@ export type Identity = {
   credential: string;
 };
 
+/** `url`: what stands between it and the server. */
+type RunOptions = { url?: string; flags?: readonly string[]; nodeFlags?: readonly string[] };
+
 export type Installed = {
   plane: ControlPlane;
   /** As an administrator. */
   api: Connection;
   objects: readonly Manifest[];
   identity(): Promise<Identity>;
-  /** A process of the controller; `url`: what stands between it and the server. */
-  run(identity: Identity, options?: { url?: string; flags?: readonly string[] }): Promise<FettleProcess>;
+  /** A process of the controller. */
+  run(identity: Identity, options?: RunOptions): Promise<FettleProcess>;
   requests(): Promise<Request[]>;
   stop(): Promise<void>;
 };
@@ -65,14 +68,14 @@ export async function installed(): Promise<Installed> {
       api,
       objects,
       identity: () => identityOf(plane),
-      run: async ({ token }, { url, flags = [] } = {}) => {
+      run: async ({ token }, { url, flags = [], nodeFlags = [] } = {}) => {
         const kubeconfig = join(plane.dir, `controller-${++count}`);
         const { ca } = addressOf(plane);
         await writeKubeconfig(kubeconfig, url === undefined ? { url: plane.url, token, ca } : { url, token });
         const own = ["--kubeconfig", kubeconfig, "--provider=simulated", "--metrics-bind-address=0"];
         // Only who asks for it has a check in its cluster.
         own.push("--default-health-check=off");
-        const process = new FettleProcess("run", ...own, ...flags);
+        const process = new FettleProcess(...nodeFlags, "run", ...own, ...flags);
         processes.push(process);
         return process;
       },

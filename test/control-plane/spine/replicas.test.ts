@@ -47,7 +47,11 @@ describe.skipIf(isMissing)("processes of the controller", () => {
   afterAll(() => cluster?.stop());
 
   async function start(identity: Identity, ...flags: readonly string[]): Promise<FettleProcess> {
-    const process = await cluster.run(identity, { flags: [...lease, ...flags] });
+    // Whose heap is to be full need not fill the machine first.
+    const process = await cluster.run(identity, {
+      flags: [...lease, ...flags],
+      nodeFlags: ["--max-old-space-size=192"],
+    });
     running.push(process);
     return process;
   }
@@ -122,11 +126,12 @@ describe.skipIf(isMissing)("processes of the controller", () => {
     expect(await stage.instances(wish)).toEqual([]);
   });
 
-  test("an old leader that was stopped longer than its lease writes nothing when it goes on", async () => {
-    const stage = await stageOf("handover");
+  /** Two replicas, and three nodes whose drains a budget holds; the one that leads has opened their actions. */
+  async function handover(name: string) {
+    const stage = await stageOf(name);
     const [old, next] = [await cluster.identity(), await cluster.identity()];
     const oldLeader = await start(old);
-    for (const name of ["a", "b", "c"]) await stage.claim(name);
+    for (const claim of ["a", "b", "c"]) await stage.claim(claim);
     const claims = await stage.ready(3);
     await heldPods(stage, claims);
     const nextLeader = await start(next);
@@ -136,21 +141,39 @@ describe.skipIf(isMissing)("processes of the controller", () => {
       const held = actions.filter(({ status }) => status?.waitingFor?.message.includes("PodDisruptionBudget web"));
       return held.length === claims.length ? true : undefined;
     });
+    const takenOver = async () => {
+      const takenAt = await stage.world.until("the other to take over", async () => {
+        const lease = (await writesBy(next)).find(({ resource, code }) => resource === "leases" && code < 300);
+        return lease?.at;
+      });
+      await stage.world.until("the actions to be adopted", async () => {
+        const actions = await stage.actions(...claims);
+        const epochs = new Set(actions.map(({ spec }) => spec.epoch));
+        return epochs.size === 1 && (await writesBy(next)).some(isAdoption) ? true : undefined;
+      });
+      return takenAt;
+    };
+    const letGo = () => stage.patch(disruptionBudgets, "web", { spec: { minAvailable: 0 } });
+    const over = async () => {
+      await stage.gone(...claims);
+      const phases = (await stage.actions(...claims)).map(({ status }) => status?.phase);
+      await stage.delete(disruptionBudgets, "web");
+      return phases;
+    };
+    return { stage, old, oldLeader, nextLeader, takenOver, letGo, over };
+  }
 
-    oldLeader.signal("SIGSTOP");
-    const takenAt = await stage.world.until("the other to take over", async () => {
-      const lease = (await writesBy(next)).find(({ resource, code }) => resource === "leases" && code < 300);
-      return lease?.at;
-    });
-    await stage.world.until("the actions to be adopted", async () => {
-      const actions = await stage.actions(...claims);
-      const epochs = new Set(actions.map(({ spec }) => spec.epoch));
-      return epochs.size === 1 && (await writesBy(next)).some(isAdoption) ? true : undefined;
-    });
+  test.each<[string, (one: FettleProcess) => void, (one: FettleProcess) => void]>([
+    ["that was stopped", one => one.signal("SIGSTOP"), one => one.signal("SIGCONT")],
+    ["whose event loop stood still", one => one.hang(), one => one.goOn()],
+  ])("an old leader %s for longer than its lease writes nothing when it goes on", async (name, stop, goOn) => {
+    const { stage, old, oldLeader, nextLeader, takenOver, letGo, over } = await handover(name.replaceAll(" ", "-"));
+    stop(oldLeader);
+    const takenAt = await takenOver();
     // The old one awakes to a world in which there is much to do, and all that it knew says that it leads.
-    await stage.patch(disruptionBudgets, "web", { spec: { minAvailable: 0 } });
-    oldLeader.signal("SIGCONT");
-    await stage.gone(...claims);
+    await letGo();
+    goOn(oldLeader);
+    expect(await over()).toEqual(["Done", "Done", "Done"]);
     await stage.world.pass(3);
 
     const late = (await writesBy(old)).filter(({ at, resource }) => at > takenAt && resource !== "leases");
@@ -158,8 +181,17 @@ describe.skipIf(isMissing)("processes of the controller", () => {
     // Also its lease was not its own any more.
     const renewals = (await writesBy(old)).filter(({ at, resource }) => at > takenAt && resource === "leases");
     expect(renewals.filter(({ code }) => code < 300)).toEqual([]);
-    expect((await stage.actions(...claims)).map(({ status }) => status?.phase)).toEqual(["Done", "Done", "Done"]);
     expect([await oldLeader.stop(), await nextLeader.stop()]).toEqual([0, 0]);
+  });
+
+  test("a leader whose heap is full ends, and the other goes on from what is written", async () => {
+    const { oldLeader, nextLeader, takenOver, letGo, over } = await handover("full-heap");
+    oldLeader.fillHeap();
+    expect(await oldLeader.ended).toBe("SIGABRT");
+    await takenOver();
+    await letGo();
+    expect(await over()).toEqual(["Done", "Done", "Done"]);
+    expect(await nextLeader.stop()).toBe(0);
   });
 
   test("the pod that is printed passes the restricted Pod Security Standard, and one that may run as root does not", async () => {
