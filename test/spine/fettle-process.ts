@@ -42,15 +42,20 @@ export async function writeKubeconfig(path: string, { url, token, ca }: Address)
 // A killed parent closes the pipe: so no process is left behind that asks for a cluster which is gone.
 const orphansEnd = "process.stdin.on('end', () => process.exit()).resume().unref?.();";
 
+/** What node itself is told, such as how large its heap may grow. */
+type NodeFlags = { readonly nodeFlags: readonly string[] };
+
 export class FettleProcess {
   /** The last lines of its log, as JSON. */
   readonly lines: string[] = [];
   readonly ended: Promise<number | NodeJS.Signals>;
   readonly #child: ChildProcess;
 
-  constructor(...args: readonly string[]) {
+  constructor(...words: readonly (string | NodeFlags)[]) {
+    const args = words.filter(word => typeof word === "string");
+    const nodeFlags = words.flatMap(word => (typeof word === "string" ? [] : word.nodeFlags));
     const preload = `data:text/javascript,${encodeURIComponent(orphansEnd)}`;
-    this.#child = spawn(process.execPath, ["--import", preload, program, ...args], {
+    this.#child = spawn(process.execPath, [...nodeFlags, "--import", preload, program, ...args], {
       stdio: ["pipe", "pipe", "pipe"],
       // No flag comes in by the environment of whoever runs the tests.
       env: { PATH: process.env["PATH"] },
