@@ -29,6 +29,7 @@ const longest = [
   "/health-check/kill.test.ts",
   "/simulation/mutants/mutants.test.ts",
   "/control-plane/world.test.ts",
+  "/contract/overload.test.ts",
   "/contract/differential.test.ts",
   "/contract/lists-and-watches.test.ts",
   "/control-plane/corpus.test.ts",

@@ -149,34 +149,47 @@ function condition(type: string, status: string, lastTransitionTime: string) {
 
 /** About 4 KB of JSON. */
 function pod(index: number, nodeCount: number, madeAt: string): KubeObject {
-  const namespace = `team-${index % namespaceCount}`;
-  const env = Array.from({ length: 30 }, (_, i) => ({ name: `VARIABLE_${i}`, value: `value-${index}-${i}` }));
-  const metadata = meta(`pod-${index}`, madeAt, {
-    namespace,
-    labels: { app: `app-${index % 500}`, tier: "web" },
-    annotations: { "example.com/padding": "x".repeat(1_650) },
-    ownerReferences: [
-      {
-        apiVersion: "apps/v1",
-        kind: "ReplicaSet",
-        name: `app-${index % 500}`,
-        uid: `uid-app-${index % 500}`,
-        controller: true,
-      },
-    ],
-  });
   const resources = { requests: { cpu: "100m", memory: "128Mi" } };
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata,
+    metadata: podMeta(index, madeAt),
     spec: {
       nodeName: nodeName(index % nodeCount),
       terminationGracePeriodSeconds: 30,
-      containers: [{ name: "main", image: "registry.example/app:v1", env, resources }],
+      containers: [container(index, resources)],
     },
     status: { phase: "Running", startTime: madeAt, conditions: [condition("Ready", "True", madeAt)] },
   };
+}
+
+type Wanted = { readonly requests: Readonly<Record<string, string>>; readonly nodeSelector: object };
+
+/** Beside them, just as large, and as kube-scheduler leaves it where it finds no node. */
+export function waitingPod(index: number, { requests, nodeSelector }: Wanted, madeAt: string): KubeObject {
+  const unscheduled = { ...condition("PodScheduled", "False", madeAt), reason: "Unschedulable" };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: podMeta(index, madeAt),
+    spec: { nodeSelector, terminationGracePeriodSeconds: 30, containers: [container(index, { requests })] },
+    status: { phase: "Pending", conditions: [unscheduled] },
+  };
+}
+
+function podMeta(index: number, madeAt: string): ObjectMeta {
+  const app = `app-${index % 500}`;
+  return meta(`pod-${index}`, madeAt, {
+    namespace: `team-${index % namespaceCount}`,
+    labels: { app, tier: "web" },
+    annotations: { "example.com/padding": "x".repeat(1_650) },
+    ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: app, uid: `uid-${app}`, controller: true }],
+  });
+}
+
+function container(index: number, resources: object) {
+  const env = Array.from({ length: 30 }, (_, i) => ({ name: `VARIABLE_${i}`, value: `value-${index}-${i}` }));
+  return { name: "main", image: "registry.example/app:v1", env, resources };
 }
 
 function zoneOf(index: number): string {
