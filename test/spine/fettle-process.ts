@@ -5,7 +5,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
@@ -44,14 +44,15 @@ export async function writeKubeconfig(path: string, { url, token, ca }: Address)
 // A killed parent closes the pipe: so no process is left behind that asks for a cluster which is gone.
 const orphansEnd = "process.stdin.on('end', () => process.exit()).resume().unref?.();";
 
-// What befalls a process from within, when the test says so: its event loop hangs for as long as a file is there (two
-// minutes at most), or it fills its heap. A signal cannot do that: what is stopped from without loses no turn of its own.
-const hangsBy = (file: string) => `
+// What befalls a process from within, when the test says so: its heap fills, or its event loop hangs for as long as a file is
+// there (two minutes at most). A signal cannot do that: what is stopped from without loses no turn of its own.
+const befalls = (folder: string) => `
 import { existsSync } from "node:fs";
 const cell = new Int32Array(new SharedArrayBuffer(4));
 process.on("SIGUSR2", () => {
-  if (!existsSync(${JSON.stringify(file)})) for (const kept = []; ; ) kept.push(Array.from({ length: 1e5 }, () => ({})));
-  for (let count = 0; count < 1200 && existsSync(${JSON.stringify(file)}); count++) Atomics.wait(cell, 0, 0, 100);
+  const [fills, hangs] = ${JSON.stringify([join(folder, "fills"), join(folder, "hangs")])};
+  if (existsSync(fills)) for (const kept = []; ; ) kept.push(Array.from({ length: 1e5 }, () => ({})));
+  for (let count = 0; count < 1200 && existsSync(hangs); count++) Atomics.wait(cell, 0, 0, 100);
 });`;
 
 export class FettleProcess {
@@ -59,11 +60,11 @@ export class FettleProcess {
   readonly lines: string[] = [];
   readonly ended: Promise<number | NodeJS.Signals>;
   readonly #child: ChildProcess;
-  readonly #hanging = join(mkdtempSync(join(tmpdir(), "fettle-process-")), "hangs");
+  readonly #folder = mkdtempSync(join(tmpdir(), "fettle-process-"));
 
   /** Flags before the command are for node itself. */
   constructor(...args: readonly string[]) {
-    const preload = `data:text/javascript,${encodeURIComponent(hangsBy(this.#hanging) + orphansEnd)}`;
+    const preload = `data:text/javascript,${encodeURIComponent(befalls(this.#folder) + orphansEnd)}`;
     const command = args.findIndex(arg => !arg.startsWith("-"));
     const nodeFlags = ["--import", preload, ...args.slice(0, command)];
     this.#child = spawn(process.execPath, [...nodeFlags, program, ...args.slice(command)], {
@@ -81,7 +82,7 @@ export class FettleProcess {
     // Not its exit: then its last lines may still be on their way.
     this.ended = new Promise(resolve =>
       this.#child.once("close", (code, signal) => {
-        rmSync(dirname(this.#hanging), { recursive: true, force: true });
+        rmSync(this.#folder, { recursive: true, force: true });
         resolve(signal ?? code ?? "SIGKILL");
       }),
     );
@@ -98,16 +99,17 @@ export class FettleProcess {
 
   /** Its event loop stands still, as in a long pause for garbage, until `goOn`. */
   hang(): void {
-    writeFileSync(this.#hanging, "");
+    writeFileSync(join(this.#folder, "hangs"), "");
     this.signal("SIGUSR2");
   }
 
   goOn(): void {
-    rmSync(this.#hanging, { force: true });
+    rmSync(join(this.#folder, "hangs"), { force: true });
   }
 
   /** Its heap fills until V8 ends it. */
   fillHeap(): void {
+    writeFileSync(join(this.#folder, "fills"), "");
     this.signal("SIGUSR2");
   }
 

@@ -193,12 +193,18 @@ function keepingCost(standing: Standing, mixture: Amounts, picture: Picture): nu
 
 /** What it is worth to leave alone as much as one average pod, by pool. */
 function worthByPool(loaded: readonly Loaded[], { termsByPool }: Question): ReadonlyMap<string, number> {
+  const crowds = new Map<string, { nodes: number; pods: number }>();
+  for (const { candidate, podCount } of loaded) {
+    const crowd = crowds.get(candidate.pool) ?? { nodes: 0, pods: 0 };
+    crowds.set(candidate.pool, crowd);
+    crowd.nodes++;
+    crowd.pods += podCount;
+  }
   const worths = new Map<string, number>();
   for (const [pool, { price, disturbance }] of termsByPool) {
-    const ofPool = loaded.filter(({ candidate }) => candidate.pool === pool);
+    const { nodes, pods } = crowds.get(pool) ?? { nodes: 1, pods: 0 };
     // A node counts as one, as each of its pods does: of these the price of one node is made up on average.
-    const onEach = 1 + ofPool.reduce((sum, { podCount }) => sum + podCount, 0) / Math.max(1, ofPool.length);
-    worths.set(pool, (leftAloneWorth * onEach * price) / Math.max(1, disturbance));
+    worths.set(pool, (leftAloneWorth * (1 + pods / nodes) * price) / Math.max(1, disturbance));
   }
   return worths;
 }
