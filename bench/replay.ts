@@ -4,13 +4,14 @@
 import { readFile } from "node:fs/promises";
 import type { KubeObject, Manifest, Resource } from "../src/api/meta.ts";
 import type { KubeApi } from "../src/control/ports.ts";
+import { runningMax } from "../src/control/lanes.ts";
 import { simulatedInstances } from "../src/api/simulated-instance.ts";
 import { layout } from "../test/control-plane/components.ts";
 import type { ControlPlane } from "../test/control-plane/start.ts";
 import { cpuSeconds, processesOf } from "./plane-cpu.ts";
 
 /** As many at a time as the controller has lanes. */
-const inFlightMax = 32;
+const inFlightMax = runningMax;
 const rounds = 3;
 
 /** One write, as the audit log with bodies tells it. */

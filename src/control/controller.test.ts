@@ -22,6 +22,7 @@ import {
   type Refusal,
 } from "../decide/decision.ts";
 import { vetoed } from "../decide/safety.ts";
+import { runningMax } from "./lanes.ts";
 
 const target = (name: string) => ({ name, uid: `${name}-uid` });
 const labelled = (name: string, value = "yes"): Command => ({
@@ -436,26 +437,27 @@ describe("a command", () => {
   test("for which there was no room is sent as it stands when there is, and decided anew only if it is otherwise", async () => {
     const asked: string[] = [];
     const shell = new ScriptedShell([aRule(name => (asked.push(name), commanding(labelled(name))))]);
-    const names = Array.from({ length: 34 }, (_, index) => `c-${String(index).padStart(2, "0")}`);
+    const names = Array.from({ length: runningMax + 2 }, (_, index) => `c-${String(index).padStart(2, "0")}`);
+    const [lastButOne = "", last = ""] = names.slice(-2);
     shell.server.hold(...names.map(name => rawNode(name)));
     const answers: (() => void)[] = [];
     shell.server.answers.push(({ verb }) =>
       verb === "patch" ? new Promise(resolve => answers.push(() => resolve(undefined))) : undefined,
     );
     await shell.begin(...names.map(name => rawClaim(name)));
-    expect([asked, answers.length, shell.controller.waitingCount]).toEqual([names, 32, 2]);
+    expect([asked, answers.length, shell.controller.waitingCount]).toEqual([names, runningMax, 2]);
     // Of the two that wait one changes.
-    shell.feed.show(rawClaim("c-33", { resourceVersion: "2", generation: 2 }));
+    shell.feed.show(rawClaim(last, { resourceVersion: "2", generation: 2 }));
     await shell.clock.advance(60);
     asked.length = 0;
     for (const answer of answers.splice(0, 2)) answer();
     await shell.clock.advance(100);
-    expect(answers).toHaveLength(32);
+    expect(answers).toHaveLength(runningMax);
     expect(shell.said("decided").slice(-2)).toMatchObject([
-      { command: { node: { name: "c-32" } } },
-      { command: { node: { name: "c-33" } } },
+      { command: { node: { name: lastButOne } } },
+      { command: { node: { name: last } } },
     ]);
-    expect(asked).not.toContain("c-32");
+    expect(asked).not.toContain(lastButOne);
   });
 
   test("that fails is decided anew when its lane is free, with what the server asked for heeded; the picture says why", async () => {

@@ -4,6 +4,7 @@ import { ManualClock } from "../../test/kube/manual-clock.ts";
 import type { Command } from "../decide/decision.ts";
 import { zeroCounts } from "./counts.ts";
 import { Dispatch } from "./dispatch.ts";
+import { runningMax } from "./lanes.ts";
 import type { InstanceProvider, KubeApi } from "./ports.ts";
 
 /** All room is taken by questions that a provider does not answer yet; then a start comes into line. */
@@ -29,7 +30,7 @@ function crowded() {
     changed: () => {},
   });
   const offer = (command: Command) => dispatch.lanes.offer({ command, rule: "rule", subject: "cluster", epoch: 1 });
-  for (let index = 0; index < 32; index++) offer({ kind: "look-up-instance", providerID: `${index}`, why: "" });
+  for (let index = 0; index < runningMax; index++) offer({ kind: "look-up-instance", providerID: `${index}`, why: "" });
   const { name, uid } = picture.action("repair-n") ?? { name: "", uid: "" };
   expect(offer({ kind: "start-action", action: { name, uid }, why: "" })).toBe(true);
   const makeRoom = async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { ManualClock } from "../../test/kube/manual-clock.ts";
 import type { Command, Outcome } from "../decide/decision.ts";
-import { type Ended, type Errand, Lanes } from "./lanes.ts";
+import { type Ended, type Errand, Lanes, runningMax } from "./lanes.ts";
 
 type Running = { errand: Errand; signal: AbortSignal; end(outcome: Outcome): void; fail(error: unknown): void };
 
@@ -53,6 +53,10 @@ async function end(index: number, outcome: Outcome): Promise<void> {
 const done: Outcome = { result: "done" };
 const unknown: Outcome = { result: "retry", reason: "", message: "reset", unknown: true };
 
+function fill(): void {
+  for (let index = 0; index < runningMax; index++) expect(lanes.offer(lookUp(`${index}`))).toBe(true);
+}
+
 describe("lanes", () => {
   test("run one command at a time on an object, and name whoever else wanted it when it is free", async () => {
     expect(lanes.offer(lookUp("x"))).toBe(true);
@@ -65,8 +69,8 @@ describe("lanes", () => {
     expect(lanes.runningCount).toBe(1);
   });
 
-  test("run at most 32 at once; who waits for room is served in the order of coming", async () => {
-    for (let index = 0; index < 32; index++) expect(lanes.offer(lookUp(`${index}`))).toBe(true);
+  test("run a bounded number at once; who waits for room is served in the order of coming", async () => {
+    fill();
     for (const subject of ["claim/first", "claim/second", "claim/third"] as const) {
       expect(lanes.offer({ ...lookUp(`late ${subject}`), subject })).toBe(false);
     }
@@ -82,17 +86,18 @@ describe("lanes", () => {
   describe("with no room left", () => {
     const spec = {} as Extract<Command, { kind: "open-action" }>["spec"];
     const entry = (name: string) => errand({ kind: "open-action", name, spec, phase: "Pending", why: "" }, "cluster");
-    const namesRunning = () => running.slice(32).map(({ errand: { command } }) => "name" in command && command.name);
+    const namesRunning = () =>
+      running.slice(runningMax).map(({ errand: { command } }) => "name" in command && command.name);
 
     beforeEach(() => {
-      for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
+      fill();
       for (const name of ["a", "b", "c"]) lanes.offer(entry(name));
     });
 
     test("can spare a turn for a moment, and for longer behind a long line", async () => {
       expect(lanes.crowdedMs).toBe(50);
-      for (let index = 3; index <= 32; index++) lanes.offer(entry(`later ${index}`));
-      expect(lanes.crowdedMs).toBe(150);
+      for (let index = 3; index <= runningMax; index++) lanes.offer(entry(`later ${index}`));
+      expect(lanes.crowdedMs).toBe(400);
       await end(0, done);
       expect(lanes.crowdedMs).toBe(50);
       lanes.leaveLine();
@@ -101,17 +106,17 @@ describe("lanes", () => {
     });
 
     test("take entries of the ledger on at once, and begin them one by one as others end", async () => {
-      expect(taken).toHaveLength(35);
+      expect(taken).toHaveLength(runningMax + 3);
       expect(namesRunning()).toEqual([]);
       expect(lanes.offer(entry("a"))).toBe(false);
       await end(7, done);
       expect(namesRunning()).toEqual(["a"]);
-      expect(lanes.runningCount).toBe(32);
+      expect(lanes.runningCount).toBe(runningMax);
       await end(8, done);
       await end(9, done);
       await end(10, done);
       expect(namesRunning()).toEqual(["a", "b", "c"]);
-      expect([lanes.runningCount, taken.length]).toEqual([31, 35]);
+      expect([lanes.runningCount, taken.length]).toEqual([runningMax - 1, runningMax + 3]);
     });
 
     test("begin none that is held by now: it has come to nothing, and whoever wanted it is asked", async () => {
@@ -133,14 +138,14 @@ describe("lanes", () => {
       ]);
       expect(lanes.offer(entry("d"))).toBe(true);
       expect(lanes.reset().map(({ command }) => command)).toMatchObject([{ name: "d" }]);
-      for (let index = 0; index < 32; index++) await end(index, done);
-      expect([lanes.runningCount, running.length]).toEqual([0, 32]);
+      for (let index = 0; index < runningMax; index++) await end(index, done);
+      expect([lanes.runningCount, running.length]).toEqual([0, runningMax]);
       expect(lanes.offer(entry("a"))).toBe(true);
     });
   });
 
   test("give room to who starts actions first, in line, then to pods, whoever came before", async () => {
-    for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
+    fill();
     const start = (name: string) =>
       errand({ kind: "start-action", action: { name, uid: "u" }, why: "" }, `action/${name}`);
     const pod = { namespace: "default", name: "p", uid: "u" };
@@ -153,7 +158,7 @@ describe("lanes", () => {
     ];
     expect(late.map(one => lanes.offer(one))).toEqual([false, true, false, false, true]);
     for (const index of [0, 1, 2]) await end(index, done);
-    expect(running.slice(32).map(({ errand: { subject } }) => subject)).toEqual(["action/a", "action/b"]);
+    expect(running.slice(runningMax).map(({ errand: { subject } }) => subject)).toEqual(["action/a", "action/b"]);
     expect(lanes.takeForRoom()).toEqual(["claim/second"]);
     expect(lanes.takeForRoom()).toEqual(["claim/first"]);
   });
@@ -162,7 +167,7 @@ describe("lanes", () => {
     errand({ kind: "evict-pod", pod: { namespace: "default", name, uid: "u" }, hardness, why: "" }, `claim/of-${name}`);
 
   test("let pods go after all else where there is no room for all, the largest first: the small find room in what is left", async () => {
-    for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
+    fill();
     for (const one of [evict("small", 0.5), evict("large", 4), update("told"), evict("middling", 1)]) lanes.offer(one);
     for (const one of running) one.end(done);
     await clock.advance(0);
@@ -213,7 +218,7 @@ describe("lanes", () => {
   });
 
   test("let pods go again when what waited in line is not begun in the next term", async () => {
-    for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
+    fill();
     lanes.offer(errand({ kind: "start-action", action: { name: "a", uid: "u" }, why: "" }, "action/a"));
     lanes.reset();
     for (const one of running) one.end(done);
@@ -221,8 +226,48 @@ describe("lanes", () => {
     expect(lanes.offer(evict("web", 1))).toBe(true);
   });
 
+  const tell = (name: string): Errand => {
+    const action = { name, uid: "u" };
+    return errand({ kind: "update-action", action, resourceVersion: "1", progress: {}, why: "" }, `action/${name}`);
+  };
+  const start = (name: string): Errand =>
+    errand({ kind: "start-action", action: { name, uid: "u" }, why: "" }, `action/${name}`);
+
+  test("tell nothing of the first starts while the last are under way, a second at most", async () => {
+    lanes.offer(start("last"));
+    expect(lanes.offer(tell("first"))).toBe(false);
+    expect([lanes.hasRoomForWaiting, lanes.nextAt]).toEqual([false, clock.now() + 1_000]);
+    await clock.advance(999);
+    expect(lanes.takeForRoom()).toEqual([]);
+    await clock.advance(1);
+    expect([lanes.nextAt, lanes.takeForRoom()]).toEqual([undefined, ["action/first"]]);
+    expect(lanes.offer(tell("first"))).toBe(true);
+  });
+
+  test("tell of the first starts as soon as none is under way, and hold back nothing else meanwhile", async () => {
+    lanes.offer(start("last"));
+    lanes.offer(tell("first"));
+    expect(lanes.offer(update("other"))).toBe(true);
+    await end(0, done);
+    expect([lanes.hasRoomForWaiting, lanes.takeForRoom()]).toEqual([true, ["action/first"]]);
+  });
+
+  test("count the second from when there is room: behind a line they would wait in any case", async () => {
+    fill();
+    lanes.offer(start("last"));
+    lanes.offer(tell("first"));
+    await clock.advance(3_000);
+    await end(0, done);
+    await end(1, done);
+    expect(lanes.offer(tell("first"))).toBe(false);
+    await clock.advance(999);
+    expect(lanes.takeForRoom()).toEqual([]);
+    await clock.advance(1);
+    expect(lanes.takeForRoom()).toEqual(["action/first"]);
+  });
+
   test("let a search wait no longer than who came before it to let pods run, however much is told meanwhile", async () => {
-    for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
+    fill();
     const pod = { namespace: "default", name: "p", uid: "u" };
     for (const one of [
       { ...update("told"), subject: "claim/told" } as const,
@@ -323,7 +368,7 @@ describe("lanes", () => {
     const sent = open("a");
     lanes.offer(sent);
     await end(0, unknown);
-    for (let index = 0; index < 32; index++) lanes.offer(lookUp(`${index}`));
+    fill();
     await clock.advance(1000);
     expect(lanes.ready().unresolved).toEqual([sent]);
     expect(lanes.offer(sent)).toBe(false);

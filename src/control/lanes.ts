@@ -8,6 +8,7 @@ import type { Instant, Millis } from "../api/time.ts";
 import type { Command, CommandKind, Outcome } from "../decide/decision.ts";
 import { laneOf } from "../decide/lane.ts";
 import type { Subject } from "../snapshot/picture.ts";
+import { LaneHold } from "./lane-hold.ts";
 import { afterEnd, type LastEnd, startsAt } from "./lane-wait.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { Clock } from "./ports.ts";
@@ -51,9 +52,10 @@ type Lane = {
   readonly waiting: Set<Subject>;
 };
 
-const runningMax = 32;
+/** More than a server has in hand at a time: some of each command's time is our own. */
+export const runningMax = 48;
 /** While so many stand in line that they will be busy for as long. */
-const longLineMs: Millis = 150;
+const longLineMs: Millis = 400;
 /** While there is no room. */
 const noRoomMs: Millis = 50;
 const apiTimeoutMs: Millis = 20_000;
@@ -86,11 +88,11 @@ const inLine: ReadonlySet<CommandKind> = new Set<CommandKind>([
   "create-remediation",
 ]);
 
-/** Pods wait for that so long at most: a start that hangs, or starts without end, stop nobody else. */
-const heldMaxMs: Millis = 5_000;
-
-/** From here on a node is on its way out. */
+/** From here on a node is on its way out: pods wait, since they would come to nodes that go next, and have to move again. */
 const begins: ReadonlySet<CommandKind> = new Set<CommandKind>(["open-action", "start-action"]);
+const podsWaitMaxMs: Millis = 5_000;
+/** What is told of the first starts waits for the last ones: on its own it would take the server's time from them. */
+const tellingWaitsMaxMs: Millis = 1_000;
 
 type InLine = { readonly name: string; readonly lane: Lane; readonly errand: Errand };
 
@@ -102,10 +104,8 @@ export class Lanes {
   readonly #wakes = new Wakes<string>();
   /** With the urgency of what they want; among equals first come, first served when there is room again. */
   readonly #waitingForRoom = new Map<Subject, number>();
-  /** Actions that are being opened or started, or wait in line for it. */
-  readonly #beginning = new Set<Errand>();
-  /** Since when pods wait for them. */
-  #heldSince: Millis | undefined;
+  readonly #pods = new LaneHold(begins, podsWaitMaxMs);
+  readonly #telling = new LaneHold(inLine, tellingWaitsMaxMs);
   #runningCount = 0;
   #whenIdle: (() => void)[] = [];
 
@@ -140,11 +140,11 @@ export class Lanes {
   /** When a lane that somebody waits for may be tried again. */
   get nextAt(): Instant | undefined {
     const { clock } = this.#options;
-    const letGoAt = this.#heldSince === undefined ? undefined : this.#heldSince + heldMaxMs;
-    const isHeld = letGoAt !== undefined && letGoAt > clock.monotonic();
-    const next = isHeld ? Math.min(letGoAt, this.#wakes.next ?? letGoAt) : this.#wakes.next;
+    const now = clock.monotonic();
+    const letGo = [this.#pods.endsAt, this.#telling.endsAt].filter((at = now) => at > now);
+    const next = [...letGo, this.#wakes.next].reduce<Millis>((least, at = least) => Math.min(least, at), Infinity);
     // Rounded up: a turn that came a fraction too early would find nobody ready, and be asked for again at once.
-    return next === undefined ? undefined : clock.now() + Math.ceil(next - clock.monotonic());
+    return next === Infinity ? undefined : clock.now() + Math.ceil(next - now);
   }
 
   /** Starts the command, or remembers who wanted it. */
@@ -170,12 +170,11 @@ export class Lanes {
     if (this.room === 0 || !this.#isServed(urgency)) {
       const known = this.#waitingForRoom.get(errand.subject) ?? Number.POSITIVE_INFINITY;
       this.#waitingForRoom.set(errand.subject, Math.min(known, urgency));
-      if (!this.#isServed(urgency)) this.#heldSince ??= now;
+      if (this.room > 0) this.#holdOf(urgency)?.waits(now);
       this.postpone(errand);
       return false;
     }
-    // Not sooner: where starts never end for long, those who wait would wait anew for each.
-    if (urgency > others && this.#beginning.size === 0) this.#heldSince = undefined;
+    this.#holdOf(urgency)?.served();
     this.#taken(errand);
     void this.#run(name, lane, errand);
     return true;
@@ -222,7 +221,7 @@ export class Lanes {
     this.#line = [];
     for (const { lane, errand } of line) {
       delete lane.running;
-      this.#beginning.delete(errand);
+      this.#leaves(errand);
     }
     return line.map(({ errand }) => errand);
   }
@@ -237,7 +236,7 @@ export class Lanes {
     }
     this.#waitingForRoom.clear();
     this.#wakes.clear();
-    this.#heldSince = undefined;
+    for (const hold of [this.#pods, this.#telling]) hold.reset();
     return unresolved;
   }
 
@@ -261,15 +260,21 @@ export class Lanes {
   }
 
   #taken(errand: Errand): void {
-    if (begins.has(errand.command.kind)) this.#beginning.add(errand);
+    for (const hold of [this.#pods, this.#telling]) hold.taken(errand);
     this.#options.taken(errand);
   }
 
-  /** Pods go once all that are to go have begun: they would come to nodes that go next, and have to move again. */
+  #leaves(errand: Errand): void {
+    for (const hold of [this.#pods, this.#telling]) hold.ended(errand);
+  }
+
   #isServed(urgency: number): boolean {
-    if (urgency <= others || this.#beginning.size === 0) return true;
-    const since = this.#heldSince;
-    return since !== undefined && this.#options.clock.monotonic() - since >= heldMaxMs;
+    return this.#holdOf(urgency)?.holds(this.#options.clock.monotonic()) !== true;
+  }
+
+  #holdOf(urgency: number): LaneHold | undefined {
+    if (urgency >= evicts) return this.#pods;
+    return urgency === tells ? this.#telling : undefined;
   }
 
   async #run(name: string, lane: Lane, errand: Errand): Promise<void> {
@@ -301,7 +306,7 @@ export class Lanes {
   #ended(name: string, lane: Lane, run: { errand: Errand; outcome: Outcome; startedAt: Millis }): void {
     const { clock, random, ended, mayResend } = this.#options;
     const { errand, outcome, startedAt } = run;
-    this.#beginning.delete(errand);
+    this.#leaves(errand);
     const now = clock.monotonic();
     const jitter = 0.75 + random() / 2;
     const last = afterEnd(lane.last, { command: errand.command, outcome, startedAt, now, jitter });
@@ -337,13 +342,15 @@ export class Lanes {
   }
 }
 
-/** What is not urgent and has no reason to wait. */
+/** What is not urgent, what only tells, and what lets pods go: the last two wait for starts, too. */
 const others = 3;
+const tells = 4;
+const evicts = 5;
 
 /**
  * Where there is not room for all: first what opens actions, then what starts them, then what lets pods run elsewhere, then
  * everything else. In one queue the many steps of the first few actions would come before the start of the others, and what
- * is told of them before their pods. Last evictions, those first of whom they ask most of a node: small pods find room in
+ * is told of them before their pods. Then what is told, and last evictions, those first of whom they ask most of a node: small pods find room in
  * what large ones leave, not the other way round.
  */
 const urgencyByKind: Partial<Record<CommandKind, number>> = {
@@ -360,11 +367,15 @@ const urgencyByKind: Partial<Record<CommandKind, number>> = {
   "launch-instance": 2,
   // In line with what lets pods run: behind it, pods would wait as long as nodes come and go.
   search: 2,
+  "update-action": tells,
+  "update-check": tells,
+  "update-pool": tells,
+  "update-safety-policy": tells,
 };
 
 /** The lower the sooner. */
 export function urgencyOf(command: Command): number {
-  if (command.kind === "evict-pod") return others + 1 / (1 + (command.hardness ?? 0));
+  if (command.kind === "evict-pod") return evicts + 1 / (1 + (command.hardness ?? 0));
   return urgencyByKind[command.kind] ?? others;
 }
 

@@ -16,7 +16,7 @@ import { nodes } from "./resources.ts";
 
 /** So many are looked at together, and this far ahead: they are there when the first of them begins. */
 const togetherMin = 32;
-export const aheadMax = 64;
+export const aheadMax = 160;
 /** What was read longer ago says nothing of now. Far longer than those wait that are read ahead. */
 const lookMaxMs: Millis = 1_000;
 

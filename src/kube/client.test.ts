@@ -16,6 +16,7 @@ import { ApiError } from "../api/status.ts";
 import type { Clock, Fence } from "../control/ports.ts";
 import { withoutSecrets } from "./answer.ts";
 import { type ConnectOptions, type Connection, connect } from "./client.ts";
+import { callConnectionsMax } from "./connections.ts";
 import { ConnectionError, FencedError, TimeoutError } from "./errors.ts";
 import { identitySource } from "./identity.ts";
 import type { ClusterConfig } from "./kubeconfig.ts";
@@ -214,7 +215,7 @@ describe("verbs", () => {
       await Promise.all(Array.from({ length: 100 }, () => api.get(pools, { name: "a" })));
     }
     expect(server.asked).toHaveLength(500);
-    expect(server.connectionCount()).toBeLessThanOrEqual(24);
+    expect(server.connectionCount()).toBeLessThanOrEqual(callConnectionsMax);
   });
 });
 
@@ -356,8 +357,8 @@ describe("time-outs and cancelling", () => {
   test("what was given up while it waited for a connection is never sent", async () => {
     const held: (() => void)[] = [];
     const { server, api } = await serve([response => held.push(() => response.end(JSON.stringify(pool)))]);
-    const first = Array.from({ length: 24 }, () => api.update(pools, { name: "a" }, pool));
-    await expect.poll(() => held.length, patience).toBe(24);
+    const first = Array.from({ length: callConnectionsMax }, () => api.update(pools, { name: "a" }, pool));
+    await expect.poll(() => held.length, patience).toBe(callConnectionsMax);
     const abort = new AbortController();
     const waiting = failure(api.update(pools, { name: "b" }, pool, { signal: abort.signal }));
     await nextTurn();
@@ -447,16 +448,16 @@ describe("a fenced client", () => {
     const held: (() => void)[] = [];
     const hold: Answer = response => held.push(() => response.end(JSON.stringify(pool)));
     const { server, api } = await serve([hold], { fence });
-    const first = Array.from({ length: 24 }, () => api.update(pools, { name: "a" }, pool));
-    await expect.poll(() => held.length, patience).toBe(24);
+    const first = Array.from({ length: callConnectionsMax }, () => api.update(pools, { name: "a" }, pool));
+    await expect.poll(() => held.length, patience).toBe(callConnectionsMax);
     const late = failure(api.update(pools, { name: "late" }, pool));
-    // It has been given its time-out and waits for one of the 24.
+    // It has been given its time-out and waits for one of them.
     await nextTurn();
     fence.leftMs = 1_000;
     for (const answer of held) answer();
     expect(await late).toBeInstanceOf(FencedError);
     await Promise.all(first);
-    expect(server.asked).toHaveLength(24);
+    expect(server.asked).toHaveLength(callConnectionsMax);
   });
 
   test("a write decided in an earlier term is not sent in a later one", async () => {

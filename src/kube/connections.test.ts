@@ -1,5 +1,8 @@
 import { createServer, type IncomingMessage, request as httpRequest } from "node:http";
+import { setImmediate as nextTask } from "node:timers/promises";
 import { type AddressInfo, connect as connectTcp, type Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, test } from "vitest";
 import { json, scriptedServer } from "../../test/kube/scripted-server.ts";
 import { connect } from "./client.ts";
@@ -93,4 +96,26 @@ test("watches do not take the connections of calls", async () => {
   await expect.poll(() => server.asked.length, { timeout: 20_000 }).toBe(40);
   await api.raw("/version");
   expect(server.asked).toHaveLength(41);
+});
+
+test("a burst of calls goes on with the session of the first connection, however long ago that was", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const held: (() => void)[] = [];
+  const answer = json(200, {});
+  const server = await scriptedServer([answer, (response, asked) => held.push(() => answer(response, asked))], {
+    tls: true,
+  });
+  const api = connect(server.config, { clock: systemClock });
+  open.push(server, api);
+  await api.raw("/version");
+  // What nothing but a weak reference holds goes once its task is over.
+  await nextTask();
+  collectGarbage();
+  const calls = Array.from({ length: 5 }, () => api.raw("/version"));
+  await expect.poll(() => held.length).toBe(5);
+  for (const go of held) go();
+  await Promise.all(calls);
+  const resumed = server.asked.map(({ tls }) => tls?.isResumed);
+  expect(resumed.toSorted()).toEqual([false, false, true, true, true, true]);
 });

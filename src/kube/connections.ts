@@ -2,12 +2,13 @@
 // connection. New TLS material (a rotated certificate or CA) gets new pools; the old ones end with their requests.
 
 import { createSecureContext } from "node:tls";
-import { type Dispatcher, Pool, ProxyAgent } from "undici";
+import { buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
 import type { TlsMaterial } from "./identity.ts";
 import type { ClusterConfig } from "./kubeconfig.ts";
 
 // HTTP/1.1: measured faster than undici 7's HTTP/2, and a watch cannot starve a call on the same connection.
-const CALL_CONNECTIONS_MAX = 24;
+/** Nearly one for each lane: a server has seldom more in hand. */
+export const callConnectionsMax = 40;
 const HEADERS_TIMEOUT_MS = 30_000;
 const CALL_BODY_TIMEOUT_MS = 30_000;
 // Under the idle limit of API servers (90 s) and the usual load balancers (60 s), so that we hang up first: a write that
@@ -37,7 +38,7 @@ export function connections(config: Pick<ClusterConfig, "server" | "proxyUrl">):
   const poolsFor = (tls: TlsMaterial): Pools => {
     if (open !== undefined && (open.tls === tls || closed)) return open;
     if (open !== undefined) retire(open, retired);
-    open = { tls, calls: dispatcher(config, tls, CALL_CONNECTIONS_MAX), watches: dispatcher(config, tls, undefined) };
+    open = { tls, calls: dispatcher(config, tls, callConnectionsMax), watches: dispatcher(config, tls, undefined) };
     return open;
   };
 
@@ -76,9 +77,25 @@ function dispatcher(
     allowH2: false,
     ...(connectionsMax === undefined ? {} : { connections: connectionsMax }),
   };
-  if (proxyUrl === undefined) return new Pool(new URL(server).origin, { ...options, connect: connectOptions(tls) });
+  if (proxyUrl === undefined) return new Pool(new URL(server).origin, { ...options, connect: connector(tls) });
   // Without the tunnel for http:// servers, as Go's transport speaks to a proxy; https:// is always tunnelled.
   return new ProxyAgent({ ...options, uri: proxyUrl, requestTls: connectOptions(tls), proxyTunnel: false });
+}
+
+/**
+ * Connections after the first one go on with its session: a burst opens many at once, and whole handshakes were much of its
+ * beginning. undici remembers the last session too, but lets it be collected while nothing else holds it.
+ */
+function connector(tls: TlsMaterial): buildConnector.connector {
+  const connect = buildConnector(connectOptions(tls));
+  const last: { session?: Buffer } = {};
+  return (options, callback) => {
+    connect(options, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      socket.on("session", (session: Buffer) => (last.session = session));
+      callback(null, socket);
+    });
+  };
 }
 
 /** What is secret is read once for all connections: to read the authority for each was much of the work of a burst. */

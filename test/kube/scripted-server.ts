@@ -13,8 +13,8 @@ export type Asked = {
   query: URLSearchParams;
   headers: IncomingMessage["headers"];
   body: string;
-  /** Over TLS: the name asked for, and the serial number of the client's certificate. */
-  tls?: { serverName: string | undefined; clientSerial: string | undefined };
+  /** Over TLS: the name asked for, the serial number of the client's certificate, and whether it came with a session. */
+  tls?: { serverName: string | undefined; clientSerial: string | undefined; isResumed: boolean };
 };
 
 export type Answer = (response: ServerResponse, asked: Asked) => void;
@@ -88,7 +88,11 @@ export async function scriptedServer(
 
 function tlsOf(socket: TLSSocket): NonNullable<Asked["tls"]> {
   const name = "servername" in socket && typeof socket.servername === "string" ? socket.servername : undefined;
-  return { serverName: name, clientSerial: socket.getPeerCertificate().serialNumber };
+  return {
+    serverName: name,
+    clientSerial: socket.getPeerCertificate().serialNumber,
+    isResumed: socket.isSessionReused(),
+  };
 }
 
 export function json(code: number, body: unknown, headers: Record<string, string> = {}): Answer {
