@@ -8,10 +8,10 @@ export const replaces = process.execve !== undefined && process.platform !== "wi
 const large = ["--min-semi-space-size=64", "--max-semi-space-size=64"];
 
 // Node 24 lets the young generation grow to 134 MB in the first list of a large cluster and keeps it: a controller of 5,000
-// nodes and 150,000 pods held 455 MB so, and holds 340 to 370. In quiet hours it shrinks both generations to what is in use:
-// a burst then began with twenty collections of the young one and three of the old one, on the cores that the API server
-// wanted too. Node 20 has this size by itself, and could only start a child.
-const steady = replaces ? ["--min-semi-space-size=16", "--max-semi-space-size=16", "--no-memory-reducer"] : [];
+// nodes and 150,000 pods held 455 MB so, and holds 340 to 370. In quiet hours it shrinks it to what is in use: a burst then
+// began with twenty collections, on the cores that the API server wanted too. Node 20 has the first of these sizes by itself,
+// and could only start a child.
+const steady = replaces ? ["--min-semi-space-size=16", "--max-semi-space-size=16"] : [];
 
 export function nodeFlagsFor(command) {
   if (command === "simulate") return large;

@@ -14,9 +14,13 @@ import { isNotFound } from "./outcome.ts";
 import type { Clock } from "./ports.ts";
 import { nodes } from "./resources.ts";
 
-/** So many are looked at together, and this far ahead: they are there when the first of them begins. */
+/**
+ * So many are looked at together, and this far ahead: they are there when the first of them begins, though a server takes up
+ * to a tenth of a second to be sure of a list, and the last begins before they are old. A label has 63 characters at most, so
+ * their names fit into the 8 KB of an address that everybody takes.
+ */
 const togetherMin = 32;
-export const aheadMax = 160;
+export const aheadMax = 96;
 /** What was read longer ago says nothing of now. Far longer than those wait that are read ahead. */
 const lookMaxMs: Millis = 1_000;
 
