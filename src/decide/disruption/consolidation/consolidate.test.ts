@@ -77,6 +77,17 @@ describe("of two nodes of which one can go", () => {
     expect(goes(price)).toEqual([name]);
   });
 
+  test("where both have very many, the one with twice as many goes for twice the price: it takes no more than half of that to leave them alone", () => {
+    const small = (node: string, count: number, cpu: string) =>
+      podsOn(node, ...Array.from({ length: count }, () => cpu));
+    const crowded = [...small("a", 40, "75m"), ...small("b", 80, "37m"), ...podsOn("c", "1")];
+    const candidates = [candidate("a", 3), candidate("b", 6)];
+    const termsByPool = new Map([["p", { ...terms, price: 9, disturbance: 122 }]]);
+    const roomy = ["a", "b", "c"].map(name => aNode(name, { allocatable: { cpu: "4", memory: "16Gi", pods: "200" } }));
+    const { savings } = asked({ bound: crowded, nodes: roomy }, { candidates, termsByPool });
+    expect(savings.flatMap(({ nodes: names }) => names)).toEqual(["b"]);
+  });
+
   test("and what a pod weighs counts beside what the others weigh", () => {
     expect(goes(3.5, 10)).toEqual(goes(3.5));
     expect(goes(4, 10)).toEqual(goes(4));

@@ -17,6 +17,8 @@ const groupMax = 10;
  * pods would be moved for what few large ones are not.
  */
 const leftAloneWorth = 0.03;
+/** But half of its own share at most: else it is worth nothing to empty a node of more than some thirty pods, and none is chosen. */
+const ownShareMax = 0.5;
 
 /** What spot nodes may be replaced by is another question where none but spot nodes go. */
 export type GroupKind = "spot" | "other" | "mixed";
@@ -204,7 +206,8 @@ function worthByPool(loaded: readonly Loaded[], { termsByPool }: Question): Read
   for (const [pool, { price, disturbance }] of termsByPool) {
     const { nodes, pods } = crowds.get(pool) ?? { nodes: 1, pods: 0 };
     // A node counts as one, as each of its pods does: of these the price of one node is made up on average.
-    worths.set(pool, (leftAloneWorth * (1 + pods / nodes) * price) / Math.max(1, disturbance));
+    const share = Math.min(ownShareMax, leftAloneWorth * (1 + pods / nodes));
+    worths.set(pool, (share * price) / Math.max(1, disturbance));
   }
   return worths;
 }
