@@ -26,8 +26,12 @@ export class LaneHold {
     return this.#underWay.size > 0 && (this.endsAt === undefined || now < this.endsAt);
   }
 
-  taken(errand: Errand): void {
-    if (this.#kinds.has(errand.command.kind)) this.#underWay.add(errand);
+  taken(errand: Errand, now: Millis): void {
+    if (!this.#kinds.has(errand.command.kind)) return;
+    // Of those who waited then nobody is left.
+    const isLongAgo = this.#since !== undefined && now - this.#since > 2 * this.#maxMs;
+    if (this.#underWay.size === 0 && isLongAgo) this.#since = undefined;
+    this.#underWay.add(errand);
   }
 
   ended(errand: Errand): void {

@@ -252,18 +252,60 @@ describe("lanes", () => {
     expect([lanes.hasRoomForWaiting, lanes.takeForRoom()]).toEqual([true, ["action/first"]]);
   });
 
-  test("count the second from when there is room: behind a line they would wait in any case", async () => {
+  const lease = (name: string): Errand => {
+    const command = { kind: "take-node-lease", lease: { name, namespace: "leases" }, why: "" } as unknown as Command;
+    return errand(command, `node/${name}`);
+  };
+
+  /** Turns come when somebody may be served, and when time is up, as in a controller. */
+  async function turnsFor(ms: number): Promise<string[]> {
+    const served: string[] = [];
+    for (let at = 0; at < ms; at += 100) {
+      served.push(...lanes.takeForRoom());
+      await clock.advance(100);
+    }
+    return served;
+  }
+
+  test.each<[string, Errand, string, number]>([
+    ["what is told waits", tell("first"), "action/first", 1_000],
+    ["pods wait", evict("web", 1), "claim/of-web", 5_000],
+  ])("from when there is room %s for starts, no longer than that, though nobody offers it anew", async (...row) => {
+    const [, waiting, subject, maxMs] = row;
     fill();
-    lanes.offer(start("last"));
-    lanes.offer(tell("first"));
+    lanes.offer(start("hangs"));
+    lanes.offer(waiting);
     await clock.advance(3_000);
+    for (let index = 0; index < runningMax; index++) await end(index, done);
+    expect(await turnsFor(maxMs)).toEqual([]);
+    expect(await turnsFor(100)).toEqual([subject]);
+  });
+
+  test("let pods go whom nothing holds, though what is told before them is held", async () => {
+    fill();
+    lanes.offer(lease("n"));
+    lanes.offer(tell("first"));
+    lanes.offer(evict("web", 1));
+    for (let index = 0; index < runningMax; index++) await end(index, done);
+    expect(lanes.takeForRoom()).toEqual(["claim/of-web"]);
+    expect(lanes.hasRoomForWaiting).toBe(false);
+  });
+
+  test("hold back no entry that is adopted, or that a higher reason joins: others wait for it", () => {
+    lanes.offer(start("last"));
+    const { command } = tell("first");
+    const adoption = errand({ ...command, spec: { epoch: 2 } } as Command, "action/first");
+    expect(lanes.offer(adoption)).toBe(true);
+  });
+
+  test("hold back what is told in a later burst, though nobody came back for it in an earlier one", async () => {
+    lanes.offer(start("earlier"));
+    lanes.offer(tell("a"));
     await end(0, done);
-    await end(1, done);
-    expect(lanes.offer(tell("first"))).toBe(false);
-    await clock.advance(999);
-    expect(lanes.takeForRoom()).toEqual([]);
-    await clock.advance(1);
-    expect(lanes.takeForRoom()).toEqual(["action/first"]);
+    lanes.takeForRoom();
+    await clock.advance(3_600_000);
+    lanes.offer(start("later"));
+    expect(lanes.offer(tell("b"))).toBe(false);
   });
 
   test("let a search wait no longer than who came before it to let pods run, however much is told meanwhile", async () => {

@@ -203,7 +203,12 @@ export class Lanes {
   takeForRoom(): Subject[] {
     const taken: Subject[] = [];
     for (const [subject, urgency] of [...this.#waitingForRoom].toSorted(([, a], [, b]) => a - b)) {
-      if (taken.length >= this.room || !this.#isServed(urgency)) break;
+      if (taken.length >= this.room) break;
+      if (!this.#isServed(urgency)) {
+        // There is room: from now on it is for the others that they wait. Those behind them may wait for nobody.
+        this.#holdOf(urgency)?.waits(this.#options.clock.monotonic());
+        continue;
+      }
       this.#waitingForRoom.delete(subject);
       taken.push(subject);
     }
@@ -260,7 +265,7 @@ export class Lanes {
   }
 
   #taken(errand: Errand): void {
-    for (const hold of [this.#pods, this.#telling]) hold.taken(errand);
+    for (const hold of [this.#pods, this.#telling]) hold.taken(errand, this.#options.clock.monotonic());
     this.#options.taken(errand);
   }
 
@@ -367,7 +372,6 @@ const urgencyByKind: Partial<Record<CommandKind, number>> = {
   "launch-instance": 2,
   // In line with what lets pods run: behind it, pods would wait as long as nodes come and go.
   search: 2,
-  "update-action": tells,
   "update-check": tells,
   "update-pool": tells,
   "update-safety-policy": tells,
@@ -376,6 +380,8 @@ const urgencyByKind: Partial<Record<CommandKind, number>> = {
 /** The lower the sooner. */
 export function urgencyOf(command: Command): number {
   if (command.kind === "evict-pod") return evicts + 1 / (1 + (command.hardness ?? 0));
+  // With a spec it is no account: an adoption, or a higher reason that joins.
+  if (command.kind === "update-action" && command.spec === undefined) return tells;
   return urgencyByKind[command.kind] ?? others;
 }
 

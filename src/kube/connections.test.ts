@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request as httpRequest } from "node:http";
 import { setImmediate as nextTask } from "node:timers/promises";
-import { type AddressInfo, connect as connectTcp, type Socket } from "node:net";
+import { type AddressInfo, connect as connectTcp, createServer as createTcpServer, type Socket } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, test } from "vitest";
@@ -118,4 +118,46 @@ test("a burst of calls goes on with the session of the first connection, however
   await Promise.all(calls);
   const resumed = server.asked.map(({ tls }) => tls?.isResumed);
   expect(resumed.toSorted()).toEqual([false, false, true, true, true, true]);
+});
+
+/** Passes on what comes, but for handshakes that go on with a session, once it is told to. */
+async function aBoxThatRefusesSessions(target: URL) {
+  const box = { isRefusing: false, refusedCount: 0 };
+  const server = createTcpServer(socket => {
+    socket.on("error", () => socket.destroy());
+    socket.once("data", (hello: Buffer) => {
+      if (box.isRefusing && goesOnWithSession(hello)) {
+        box.refusedCount++;
+        socket.destroy();
+        return;
+      }
+      const onward = connectTcp(Number(target.port), target.hostname);
+      onward.on("error", () => socket.destroy());
+      onward.write(hello);
+      socket.pipe(onward).pipe(socket);
+    });
+  });
+  await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));
+  open.push({ close: () => new Promise(resolve => server.close(resolve)) });
+  return { box, port: (server.address() as AddressInfo).port };
+}
+
+/** The extension pre_shared_key is the last one of a hello: its number, and a length that goes to the end. */
+function goesOnWithSession(hello: Buffer): boolean {
+  const lengths = Array.from({ length: hello.length - 3 }, (_, at) => at);
+  return lengths.some(at => hello.readUInt16BE(at) === 0x29 && hello.readUInt16BE(at + 2) === hello.length - at - 4);
+}
+
+test("where a session is refused the next connection comes without one: no call fails for it", async () => {
+  const server = await scriptedServer([json(200, {}, { connection: "close" })], { tls: true });
+  const target = new URL(server.config.server);
+  const { box, port } = await aBoxThatRefusesSessions(target);
+  const api = connect({ ...server.config, server: `https://127.0.0.1:${port}` }, { clock: systemClock });
+  open.push(server, api);
+  await api.raw("/version");
+  await nextTask();
+  box.isRefusing = true;
+  for (let count = 0; count < 3; count++) await api.raw("/version");
+  expect(server.asked.map(({ tls }) => tls?.isResumed)).toEqual([false, false, false, false]);
+  expect(box.refusedCount).toBeGreaterThan(0);
 });

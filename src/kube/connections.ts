@@ -84,14 +84,20 @@ function dispatcher(
 
 /**
  * Connections after the first one go on with its session: a burst opens many at once, and whole handshakes were much of its
- * beginning. undici remembers the last session too, but lets it be collected while nothing else holds it.
+ * beginning. undici remembers the last session too, but lets it be collected while nothing else holds it. Where a handshake
+ * fails both forget it: what stands before a server may refuse what it did not hand out itself.
  */
 function connector(tls: TlsMaterial): buildConnector.connector {
-  const connect = buildConnector(connectOptions(tls));
+  const terms = connectOptions(tls);
+  let connect = buildConnector(terms);
   const last: { session?: Buffer } = {};
   return (options, callback) => {
     connect(options, (...[error, socket]) => {
-      if (error !== null) return callback(error, null);
+      if (error !== null) {
+        delete last.session;
+        connect = buildConnector(terms);
+        return callback(error, null);
+      }
       socket.on("session", (session: Buffer) => (last.session = session));
       callback(null, socket);
     });

@@ -207,9 +207,12 @@ function progressOf(patient: Patient, action: ActionView, { course, context }: K
     const names = remediations.filter(isOurOwn).map(({ kind, name }) => `${kind} ${name}`);
     return over(action, `Node ${node.name} is left to ${names.join(", ")}, with an action of its own.`, "Done");
   }
+  // Of one that was opened for a further step, when all before it had been tried, nothing has begun yet; of one whose object
+  // has just been made, its entry may not know it.
+  const isBegun = hasStarted(action) || remediations.some(one => isGoingOn(one, check));
   // Somebody wants it gone: that takes the node over, with an entry of its own.
   if (node.deletingSince !== undefined) {
-    const phase = hasStarted(action) ? "Done" : "Abandoned";
+    const phase = isBegun ? "Done" : "Abandoned";
     return over(action, `Node ${node.name} is being deleted.`, phase, stepsOf(patient, action));
   }
   const isWell = isHealthy(health) || !isSelected;
@@ -219,8 +222,6 @@ function progressOf(patient: Patient, action: ActionView, { course, context }: K
   }
   const left = isWell ? undefined : leftAfterSteps(patient, context);
   if (left !== undefined) return over(action, leftSentence(left), "Failed", stepsOf(patient, action));
-  // Of one that was opened for a further step, when all before it had been tried, nothing has begun yet.
-  const isBegun = hasStarted(action) || remediations.some(one => isGoingOn(one, check));
   if (remediations.length > 0 && isBegun) return running(patient, action, waitOf(patient, course, context));
   if (hasStarted(action)) {
     const { outcome, phase } = endOfRemoved(node.name, isWell, now < hasteEnds(action));
