@@ -207,6 +207,14 @@ describe("a node that somebody deletes", () => {
     ]);
     expect(decide(world).proposals).toEqual([]);
   });
+
+  test("has been begun with once its remediation is made, though the entry does not know it yet", () => {
+    const remediations = [aRemediation({ of: web, on: "n0" })];
+    const found = decide({ nodes, remediations, leases: [aLease("n0")], actions: [remediating(web)] });
+    expect(found.commands.filter(({ kind }) => kind === "update-action")).toMatchObject([
+      { progress: { phase: "Done", outcome: "Node n0 is being deleted." } },
+    ]);
+  });
 });
 
 describe("what is not seen whole", () => {
