@@ -2,8 +2,10 @@
 // not for ever. Times are those of the clock that never jumps.
 
 import type { Millis } from "../api/time.ts";
-import type { CommandKind } from "../decide/decision.ts";
-import type { Errand } from "./lanes.ts";
+import type { Command, CommandKind } from "../decide/decision.ts";
+
+/** Each is another one, whatever its command. */
+type Errand = { readonly command: Command };
 
 export class LaneHold {
   readonly #kinds: ReadonlySet<CommandKind>;

@@ -116,8 +116,8 @@ test("a burst of calls goes on with the session of the first connection, however
   await expect.poll(() => held.length).toBe(5);
   for (const go of held) go();
   await Promise.all(calls);
-  const resumed = server.asked.map(({ tls }) => tls?.isResumed);
-  expect(resumed.toSorted()).toEqual([false, false, true, true, true, true]);
+  // The first call's, and of the others that which takes its connection, came without one.
+  expect(server.asked.filter(({ tls }) => tls?.isResumed)).toHaveLength(4);
 });
 
 /** Passes on what comes, but for handshakes that go on with a session, once it is told to. */
