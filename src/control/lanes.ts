@@ -106,6 +106,7 @@ export class Lanes {
   readonly #waitingForRoom = new Map<Subject, number>();
   readonly #pods = new LaneHold(begins, podsWaitMaxMs);
   readonly #telling = new LaneHold(inLine, tellingWaitsMaxMs);
+  readonly #holds = [this.#pods, this.#telling];
   #runningCount = 0;
   #whenIdle: (() => void)[] = [];
 
@@ -141,7 +142,7 @@ export class Lanes {
   get nextAt(): Instant | undefined {
     const { clock } = this.#options;
     const now = clock.monotonic();
-    const letGo = [this.#pods.endsAt, this.#telling.endsAt].filter((at = now) => at > now);
+    const letGo = this.#holds.map(({ endsAt }) => endsAt).filter((at = now) => at > now);
     const next = [...letGo, this.#wakes.next].reduce<Millis>((least, at = least) => Math.min(least, at), Infinity);
     // Rounded up: a turn that came a fraction too early would find nobody ready, and be asked for again at once.
     return next === Infinity ? undefined : clock.now() + Math.ceil(next - now);
@@ -241,7 +242,7 @@ export class Lanes {
     }
     this.#waitingForRoom.clear();
     this.#wakes.clear();
-    for (const hold of [this.#pods, this.#telling]) hold.reset();
+    for (const hold of this.#holds) hold.reset();
     return unresolved;
   }
 
@@ -265,12 +266,12 @@ export class Lanes {
   }
 
   #taken(errand: Errand): void {
-    for (const hold of [this.#pods, this.#telling]) hold.taken(errand, this.#options.clock.monotonic());
+    for (const hold of this.#holds) hold.taken(errand, this.#options.clock.monotonic());
     this.#options.taken(errand);
   }
 
   #leaves(errand: Errand): void {
-    for (const hold of [this.#pods, this.#telling]) hold.ended(errand);
+    for (const hold of this.#holds) hold.ended(errand);
   }
 
   #isServed(urgency: number): boolean {
@@ -354,9 +355,9 @@ const evicts = 5;
 
 /**
  * Where there is not room for all: first what opens actions, then what starts them, then what lets pods run elsewhere, then
- * everything else. In one queue the many steps of the first few actions would come before the start of the others, and what
- * is told of them before their pods. Then what is told, and last evictions, those first of whom they ask most of a node: small pods find room in
- * what large ones leave, not the other way round.
+ * everything else, and behind it what is only told. In one queue the many steps of the first few actions would come before
+ * the start of the others, and what is told of them before their pods. Last evictions, those first of whom they ask most of
+ * a node: small pods find room in what large ones leave, not the other way round.
  */
 const urgencyByKind: Partial<Record<CommandKind, number>> = {
   "open-action": 0,
